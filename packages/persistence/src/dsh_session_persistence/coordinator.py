@@ -1,0 +1,332 @@
+"""What every backend shares: order, cursors, write-behind, adoption, collisions, repair, disposal.
+
+Owns the policy between a service's methods and a backend's primitives, once for all backends. Refuses storage.
+A backend composes a coordinator and never subclasses one. Flow: call or event -> one operation at a time for an
+id -> backend -> acknowledgement -> cursor. Source: the RFC on session persistence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from dsh_session import (
+    SESSION_FORMAT_VERSION,
+    Session,
+    SessionEvent,
+    SessionHeader,
+    SessionId,
+    SessionStore,
+    UnsupportedVersion,
+)
+
+from dsh_session_persistence.backend import PersistenceBackend
+from dsh_session_persistence.binding import bind
+from dsh_session_persistence.errors import (
+    ConcurrentWriter,
+    CorruptSession,
+    PersistenceUnavailable,
+    SequenceMismatch,
+    SessionExists,
+    SessionIdCollision,
+    SessionNotFound,
+)
+from dsh_session_persistence.medium import Medium
+from dsh_session_persistence.recovery import plan_repair
+from dsh_session_persistence.slots import Slot, Slots
+from dsh_session_persistence.stored import StoredSession
+from dsh_session_persistence.write_behind import WriteBehind
+
+__all__ = ["PersistenceCoordinator"]
+
+R = TypeVar("R")
+
+_log = logging.getLogger("dsh_session_persistence")
+
+
+class PersistenceCoordinator:
+    """Makes one backend a complete persistence.
+
+    Args:
+        backend: The storage primitives.
+        write_batch_max_delay_ms: Fixed window from the first pending event of a live session to its background
+            write, in milliseconds.
+        max_pending_bytes: Past this many pending bytes of a live session the background write starts at once.
+        max_open_sessions: How many idle sessions may be owned at once; beyond, the longest idle are given up and
+            taken again when they are used.
+    """
+
+    def __init__(
+        self,
+        backend: PersistenceBackend,
+        *,
+        write_batch_max_delay_ms: float = 200,
+        max_pending_bytes: int = 8 * 1024 * 1024,
+        max_open_sessions: int = 256,
+    ) -> None:
+        self._backend = backend
+        self._slots = Slots()
+        self._medium = Medium(backend, self._slots)
+        self._max_delay_s = write_batch_max_delay_ms / 1000
+        self._max_pending_bytes = max_pending_bytes
+        self._max_open_sessions = max_open_sessions
+        self._live: dict[Session, WriteBehind] = {}
+        self._stores: dict[SessionStore, Callable[[], None]] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._closing: asyncio.Task[None] | None = None
+
+    # ------------------------------------------------------------ the service's methods
+
+    async def create(self, header: SessionHeader) -> None:
+        """See `SessionPersistence.create`."""
+        self._check_open()
+        if header.version != SESSION_FORMAT_VERSION:
+            raise UnsupportedVersion(header.version, SESSION_FORMAT_VERSION)
+        await self._run(header.id, lambda slot: self._create(slot, header))
+
+    async def append(self, session_id: SessionId, events: Iterable[SessionEvent]) -> None:
+        """See `SessionPersistence.append`."""
+        self._check_open()
+        batch = tuple(events)
+        if batch:
+            await self._run(session_id, lambda slot: self._append(slot, batch))
+
+    async def load(self, session_id: SessionId) -> StoredSession:
+        """See `SessionPersistence.load`."""
+        self._check_open()
+        return await self._run(session_id, self._load)
+
+    async def read(self, session_id: SessionId) -> StoredSession:
+        """See `SessionPersistence.read`."""
+        self._check_open()
+        stored = await self._backend.load_stored(session_id)
+        if stored is None:
+            raise SessionNotFound(session_id)
+        return StoredSession(header=stored.header, events=tuple(stored.events))
+
+    async def list(self) -> builtins.list[SessionHeader]:
+        """See `SessionPersistence.list`."""
+        self._check_open()
+        return await self._backend.list()
+
+    def attach(self, store: SessionStore) -> None:
+        """See `SessionPersistence.attach`."""
+        self._check_open()
+        if store not in self._stores:
+            self._stores[store] = store.subscribe(self)
+            for session in store.list():
+                self.created(session)
+
+    async def aclose(self) -> None:
+        """See `SessionPersistence.aclose`."""
+        if self._closing is None:
+            for unsubscribe in self._stores.values():
+                unsubscribe()
+            self._stores.clear()
+            self._closing = asyncio.get_running_loop().create_task(self._close())
+        elif self._closing.done():
+            return
+        await asyncio.shield(self._closing)
+
+    # ------------------------------------------------------------ what a store tells (SessionListener)
+
+    def created(self, session: Session) -> None:
+        """A session is live: look its id up as soon as a loop runs. What comes of it surfaces at a flush."""
+        live = self._live[session] = WriteBehind(
+            session,
+            self._write_in_background,
+            max_delay_s=self._max_delay_s,
+            max_pending_bytes=self._max_pending_bytes,
+        )
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return
+        self._in_background(live, lambda slot: bind(self._medium, slot, live))
+        if session.events:
+            live.add(0)
+
+    def event(self, session: Session, event: SessionEvent) -> None:
+        """An event was appended: it is pending from now on."""
+        live = self._live.get(session)
+        if live is not None:
+            live.add(len(event.line))
+
+    async def flush(self, session: Session) -> None:
+        """Store everything that the session holds; returning is the acknowledgement.
+
+        Raises:
+            SessionIdCollision: The id belongs to another history.
+            ConcurrentWriter: Another process or instance owns the session.
+            CorruptSession: What is stored under the id cannot be taken over.
+            StorageFailure: The medium failed; the events stay pending.
+        """
+        live = self._live.get(session)
+        if live is None or self._is_stored(live):
+            return
+        live.settle()
+        try:
+            await self._run(session.id, lambda slot: self._drain(slot, live))
+        except SessionIdCollision:
+            live.reported = True
+            raise
+
+    async def released(self, session: Session) -> None:
+        """A session leaves its store: store what is pending, then forget it and give up its lock."""
+        live = self._live.get(session)
+        if live is None:
+            return
+        await self.flush(session)
+        live.settle()
+        await self._run(session.id, lambda slot: self._forget(slot, live))
+        self._live.pop(session, None)
+
+    # ------------------------------------------------------------ operations, each with its slot's lock held
+
+    async def _create(self, slot: Slot, header: SessionHeader) -> None:
+        if slot.header is not None or slot.live is not None:
+            raise SessionExists(header.id)
+        try:
+            stored = await self._backend.load_stored(header.id)
+        except (CorruptSession, UnsupportedVersion) as error:
+            raise SessionExists(header.id) from error
+        if stored is not None:
+            raise SessionExists(header.id)
+        slot.track(header, cursor=0, materialized=False)
+
+    async def _append(self, slot: Slot, events: Sequence[SessionEvent]) -> None:
+        if slot.live is not None:
+            raise SessionIdCollision(slot.session_id, "a live session owns it and stores its own events")
+        if slot.header is None:
+            await self._take_over(slot)
+        for index, event in enumerate(events):
+            if event.seq != slot.cursor + index:
+                raise SequenceMismatch(slot.cursor + index, event.seq, index)
+        await self._medium.store(slot, events)
+
+    async def _load(self, slot: Slot) -> StoredSession:
+        if slot.live is None:
+            return await self._take_over(slot)
+        await self._drain(slot, slot.live)
+        stored = await self._backend.load_stored(slot.session_id)
+        if stored is None:
+            raise SessionNotFound(slot.session_id)
+        return StoredSession(header=stored.header, events=tuple(stored.events))
+
+    async def _take_over(self, slot: Slot) -> StoredSession:
+        """Own a stored session, repair it, and track it without a live session."""
+        stored = await self._medium.take(slot)
+        if stored is None:
+            raise SessionNotFound(slot.session_id)
+        repair = await asyncio.to_thread(plan_repair, stored)
+        if repair:
+            await self._medium.repair(slot, stored.header, repair.torn_marker, repair.closers)
+        events = (*stored.events, *repair.closers)
+        slot.track(stored.header, cursor=len(events), materialized=True, loaded=events)
+        return StoredSession(header=stored.header, events=events)
+
+    async def _drain(self, slot: Slot, live: WriteBehind) -> None:
+        """Bind the session if it is not, then store everything behind the cursor."""
+        await bind(self._medium, slot, live)
+        pending = live.session.events[slot.cursor :]
+        if pending:
+            await self._medium.store(slot, pending)
+
+    async def _forget(self, slot: Slot, live: WriteBehind) -> None:
+        if slot.live is live:
+            slot.forget()
+            await self._medium.give_up(slot)
+
+    async def _give_up_idle(self, slot: Slot) -> None:
+        """Release the lock of an idle session; one without a live session is forgotten with it."""
+        if slot.users > 1:  # somebody else waits for it: not idle
+            return
+        if slot.live is None:
+            slot.forget()
+        await self._medium.give_up(slot)
+
+    # ------------------------------------------------------------ how operations run
+
+    def _is_stored(self, live: WriteBehind) -> bool:
+        slot = self._slots.peek(live.session.id)
+        return slot is not None and slot.live is live and slot.cursor == len(live.session.events)
+
+    async def _run(self, session_id: SessionId, operation: Callable[[Slot], Awaitable[R]]) -> R:
+        """Run one operation on an id after those before it; a cancelled waiter does not cancel it."""
+        task = self._spawn(session_id, operation)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.add_done_callback(_log_abandoned)
+            raise
+
+    def _spawn(self, session_id: SessionId, operation: Callable[[Slot], Awaitable[R]]) -> asyncio.Task[R]:
+        slot = self._slots.get(session_id)
+        slot.users += 1
+        task = asyncio.get_running_loop().create_task(self._serialized(slot, operation))
+        self._tasks.add(task)
+        task.add_done_callback(lambda done: self._settled(done, slot))
+        return task
+
+    async def _serialized(self, slot: Slot, operation: Callable[[Slot], Awaitable[R]]) -> R:
+        async with slot.lock:
+            return await operation(slot)
+
+    def _settled(self, task: asyncio.Task[Any], slot: Slot) -> None:
+        self._tasks.discard(task)
+        slot.users -= 1
+        self._slots.drop_if_vacant(slot)
+        if self._closing is None:
+            for idle in self._slots.idle_beyond(self._max_open_sessions):
+                self._spawn(idle.session_id, self._give_up_idle).add_done_callback(_log_failure)
+
+    def _in_background(self, live: WriteBehind, operation: Callable[[Slot], Awaitable[None]]) -> None:
+        self._spawn(live.session.id, operation).add_done_callback(_log_failure)
+
+    def _write_in_background(self, live: WriteBehind) -> None:
+        self._in_background(live, lambda slot: self._drain(slot, live))
+
+    def _check_open(self) -> None:
+        if self._closing is not None:
+            raise PersistenceUnavailable("this persistence is closed")
+
+    async def _close(self) -> None:
+        """Drain all, wait for everything that runs, close the backend; report all that failed together."""
+        failures = [error for live in list(self._live.values()) if (error := await self._last_drain(live))]
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+        self._live.clear()
+        try:
+            await self._backend.close()
+        except Exception as error:  # noqa: BLE001 - whatever closing raised is reported beside the drains
+            failures.append(error)
+        if failures:
+            raise ExceptionGroup("not everything could be stored and closed", failures)
+
+    async def _last_drain(self, live: WriteBehind) -> Exception | None:
+        live.settle()
+        if self._is_stored(live):
+            return None
+        try:
+            await self._run(live.session.id, lambda slot: self._drain(slot, live))
+        except SessionIdCollision as error:
+            return None if live.reported else error
+        except Exception as error:  # noqa: BLE001 - one session's failure does not hide another's
+            return error
+        return None
+
+
+def _log_failure(task: asyncio.Task[Any]) -> None:
+    """Log what a background operation raised; the next flush tries again and raises what is still wrong."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        expected = isinstance(error, (SessionIdCollision, ConcurrentWriter))
+        _log.log(logging.WARNING if expected else logging.ERROR, "background storage failed: %s", error)
+
+
+def _log_abandoned(task: asyncio.Task[Any]) -> None:
+    """Log what an operation raised whose caller was cancelled."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _log.error("an operation whose caller was cancelled failed: %s", error)
