@@ -9,7 +9,6 @@ from dsh_session.errors import (
     NotJsonSerializable,
     UnsupportedVersion,
 )
-
 from dsh_session_persistence.backend import PersistenceBackend
 from dsh_session_persistence.coordinated import CoordinatedPersistence
 from dsh_session_persistence.coordinator import PersistenceCoordinator

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from dsh_session import SessionEvent, SessionHeader, SessionId
-
 from dsh_session_persistence.stored import StoredPrefix
 
 __all__ = ["PersistenceBackend"]
@@ -44,9 +43,7 @@ class PersistenceBackend(Protocol):
         """
         ...
 
-    async def append_batch(
-        self, header: SessionHeader, events: Sequence[SessionEvent], materialized: bool
-    ) -> None:
+    async def append_batch(self, header: SessionHeader, events: Sequence[SessionEvent], materialized: bool) -> None:
         """Store events durably, all or none, and return only when they would survive a crash.
 
         Inside the same durable write the stored tail is compared: `events[0].seq` must follow it.
@@ -65,9 +62,7 @@ class PersistenceBackend(Protocol):
         """
         ...
 
-    async def commit_repair(
-        self, header: SessionHeader, torn_marker: Any, closers: Sequence[SessionEvent]
-    ) -> None:
+    async def commit_repair(self, header: SessionHeader, torn_marker: Any, closers: Sequence[SessionEvent]) -> None:
         """Cut a torn tail (if `torn_marker` is not None) and append the closers, durably, in this order.
 
         Raises:

@@ -12,7 +12,6 @@ import asyncio
 from collections.abc import Sequence
 
 from dsh_session import SessionEvent, SessionHeader
-
 from dsh_session_persistence.errors import SessionIdCollision
 from dsh_session_persistence.medium import Medium
 from dsh_session_persistence.slots import Slot

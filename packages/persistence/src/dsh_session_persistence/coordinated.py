@@ -10,7 +10,6 @@ import builtins
 from collections.abc import Iterable
 
 from dsh_session import SessionEvent, SessionHeader, SessionId, SessionStore
-
 from dsh_session_persistence.backend import PersistenceBackend
 from dsh_session_persistence.coordinator import PersistenceCoordinator
 from dsh_session_persistence.service import SessionPersistence

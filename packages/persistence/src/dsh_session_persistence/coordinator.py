@@ -22,7 +22,6 @@ from dsh_session import (
     SessionStore,
     UnsupportedVersion,
 )
-
 from dsh_session_persistence.backend import PersistenceBackend
 from dsh_session_persistence.binding import bind
 from dsh_session_persistence.errors import (

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from dsh_session import SessionEvent, SessionHeader
-
 from dsh_session_persistence.backend import PersistenceBackend
 from dsh_session_persistence.errors import StorageFailure
 from dsh_session_persistence.recovery import check_header

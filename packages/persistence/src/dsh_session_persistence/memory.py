@@ -14,7 +14,6 @@ from typing import Any
 from dsh_session import InvalidEvent, SessionEvent, SessionHeader, SessionId
 from dsh_session.event import decode_line
 from dsh_session.header import decode_header
-
 from dsh_session_persistence.coordinated import CoordinatedPersistence
 from dsh_session_persistence.errors import (
     ConcurrentWriter,
@@ -73,9 +72,7 @@ class MemoryBackend:
         check_sequence(session_id, events)
         return StoredPrefix(header=header, events=tuple(events), torn_marker=torn_marker)
 
-    async def append_batch(
-        self, header: SessionHeader, events: Sequence[SessionEvent], materialized: bool
-    ) -> None:
+    async def append_batch(self, header: SessionHeader, events: Sequence[SessionEvent], materialized: bool) -> None:
         """See `PersistenceBackend.append_batch`."""
         records = self._medium.records.get(header.id)
         if not materialized:
@@ -91,9 +88,7 @@ class MemoryBackend:
         self._medium.records[header.id] = [*records, *(event.line for event in events)]
         self._medium.owners[header.id] = self
 
-    async def commit_repair(
-        self, header: SessionHeader, torn_marker: Any, closers: Sequence[SessionEvent]
-    ) -> None:
+    async def commit_repair(self, header: SessionHeader, torn_marker: Any, closers: Sequence[SessionEvent]) -> None:
         """See `PersistenceBackend.commit_repair`."""
         records = self._medium.records[header.id]
         kept = records if torn_marker is None else records[:torn_marker]

@@ -13,7 +13,6 @@ from typing import Any
 
 from dsh_session import SessionEvent, SessionHeader, SessionId
 from dsh_session.repair import interrupted_turn_closers
-
 from dsh_session_persistence.errors import CorruptSession
 from dsh_session_persistence.stored import StoredPrefix
 

@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import Self
 
 from dsh_session import SessionEvent, SessionHeader, SessionId, SessionStore
-
 from dsh_session_persistence.stored import StoredSession
 
 __all__ = ["SessionPersistence"]

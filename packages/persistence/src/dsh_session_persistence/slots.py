@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Sequence
 
 from dsh_session import SessionEvent, SessionHeader, SessionId
-
 from dsh_session_persistence.write_behind import WriteBehind
 
 __all__ = ["Slot", "Slots"]

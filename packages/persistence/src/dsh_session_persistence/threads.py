@@ -44,8 +44,6 @@ class Workers:
         self._readers.shutdown(wait=False)
 
 
-async def _hop(
-    pool: ThreadPoolExecutor, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs
-) -> R:
+async def _hop(pool: ThreadPoolExecutor, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
     loop = asyncio.get_running_loop()
     return await loop.run_in_executor(pool, lambda: call(*args, **kwargs))

@@ -25,7 +25,15 @@ class WriteBehind:
         max_pending_bytes: Past this many bytes the write starts at once.
     """
 
-    __slots__ = ("_max_delay_s", "_max_pending_bytes", "_pending_bytes", "_timer", "_write", "reported", "session")
+    __slots__ = (
+        "_max_delay_s",
+        "_max_pending_bytes",
+        "_pending_bytes",
+        "_timer",
+        "_write",
+        "reported",
+        "session",
+    )
 
     def __init__(
         self,
