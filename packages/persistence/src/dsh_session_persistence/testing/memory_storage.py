@@ -1,0 +1,98 @@
+"""The reference medium as a storage of the contract.
+
+Owns how a `MemoryMedium` is written to behind everybody's back; shows what a storage of another medium looks like.
+Flow: clause -> MemoryStorage -> MemoryMedium.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar
+
+from dsh_session import SessionId
+from dsh_session_persistence.errors import StorageFailure
+from dsh_session_persistence.memory import MemoryBackend, MemoryMedium, MemoryPersistence
+from dsh_session_persistence.service import SessionPersistence
+from dsh_session_persistence.testing.faults import abandon, backend_of
+from dsh_session_persistence.testing.storage import Storage
+
+__all__ = ["MemoryStorage"]
+
+
+class MemoryStorage(Storage):
+    """A medium in memory, and instances over it."""
+
+    unsupported: ClassVar[frozenset[str]] = frozenset({"pad_with_nul"})  # records, no bytes between them
+
+    def __init__(self) -> None:
+        self.medium = MemoryMedium()
+
+    def open(self, **options: Any) -> SessionPersistence:
+        return MemoryPersistence(self.medium, **options)
+
+    def crash(self, instance: SessionPersistence) -> None:
+        abandon(instance)
+        backend = backend_of(instance)
+        for session_id in [key for key, owner in self.medium.owners.items() if owner is backend]:
+            del self.medium.owners[session_id]
+
+    def tear(self, session_id: SessionId) -> None:
+        self.medium.records[session_id].append(b'{"type":"assistant/chu')
+
+    def damage(self, session_id: SessionId, seq: int) -> None:
+        self.medium.records[session_id][seq + 1] = b"\x00 no record"
+
+    def drop(self, session_id: SessionId, seq: int) -> None:
+        del self.medium.records[session_id][seq + 1]
+
+    def repeat(self, session_id: SessionId, seq: int) -> None:
+        records = self.medium.records[session_id]
+        records.insert(seq + 2, records[seq + 1])
+
+    def garble(self, session_id: SessionId, seq: int) -> None:
+        records = self.medium.records[session_id]
+        head, quote, tail = records[seq + 1].rpartition(b'"}')
+        records[seq + 1] = head + b"\xff\xfe" + quote + tail
+
+    def set_header(self, session_id: SessionId, **changes: Any) -> None:
+        self._rewrite(session_id, 0, changes)
+
+    def add_header_key(self, session_id: SessionId, key: str, value: Any) -> None:
+        self._rewrite(session_id, 0, {key: value})
+
+    def add_event_key(self, session_id: SessionId, seq: int, key: str, value: Any) -> None:
+        self._rewrite(session_id, seq + 1, {key: value})
+
+    def strip_events(self, session_id: SessionId) -> None:
+        del self.medium.records[session_id][1:]
+
+    def image(self, session_id: SessionId) -> object:
+        return tuple(self.medium.records[session_id])
+
+    def fail_in_the_middle(self, instance: SessionPersistence) -> None:
+        backend: Any = backend_of(instance)
+
+        async def fail(*_: Any) -> None:
+            del backend.append_batch
+            raise StorageFailure("writing", OSError("no space left (injected)"))
+
+        backend.append_batch = fail
+
+    def disable_lock(self, instance: SessionPersistence) -> None:
+        backend: Any = backend_of(instance)
+        assert isinstance(backend, MemoryBackend)
+
+        async def acquire(_: SessionId) -> None:
+            """Own nothing, believe everything."""
+
+        backend.acquire = acquire
+        backend._check_owner = acquire_nothing
+
+    def _rewrite(self, session_id: SessionId, index: int, changes: dict[str, Any]) -> None:
+        records = self.medium.records[session_id]
+        record = {**json.loads(records[index]), **changes}
+        records[index] = json.dumps(record, separators=(",", ":")).encode()
+
+
+def acquire_nothing(_: SessionId) -> None:
+    """Find no owner."""
