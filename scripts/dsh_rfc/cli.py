@@ -1,0 +1,197 @@
+"""The command `dsh-rfc`: the only module that prints and exits.
+
+Owns options, output and exit codes: 0 clean, 1 findings, 2 could not judge. Everything that is not an answer is 2,
+click's own errors and bugs of ours included, because a caller that sees 1 must be able to trust that something was
+judged.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dsh_rfc import __version__
+from dsh_rfc.errors import CannotJudge
+
+ISSUES = "https://github.com/dsh-py/dsh/issues"
+CLEAN, FINDINGS, NO_VERDICT = 0, 1, 2
+
+_ROOT = click.option(
+    "--root",
+    type=click.Path(path_type=Path),
+    help="Folder of a record to judge under the default contract. [default: the record of this repository]",
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="dsh-rfc")
+@click.option("--debug", is_flag=True, help="Show the traceback when the command itself fails.")
+def cli(*, debug: bool) -> None:
+    """Judge a record of RFCs and generate its index.
+
+    Exit codes: 0 clean, 1 findings, 2 could not judge.
+    """
+
+
+@cli.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@_ROOT
+@click.option("--select", multiple=True, metavar="CODE", help="Run this rule only; may be repeated.")
+@click.option("--ignore", multiple=True, metavar="CODE", help="Leave this rule out; may be repeated.")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["text", "json", "sarif", "github"]),
+    default="text",
+    show_default=True,
+    help="How findings are written.",
+)
+def check(
+    *,
+    paths: tuple[Path, ...],
+    root: Path | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    format_name: str,
+) -> int:
+    """Judge the record, or of it only PATHS: files, or folders with what is below them."""
+    from dsh_rfc.check import check_record
+    from dsh_rfc.formats import as_github, as_json, as_sarif, as_text
+    from dsh_rfc.record import Record
+
+    record = Record.open(root)
+    rules, report = check_record(record, paths=paths, select=select, ignore=ignore)
+    match format_name:
+        case "json":
+            text = as_json(report, record.display)
+        case "sarif":
+            text = as_sarif(report, record.display, rules)
+        case "github":
+            text = as_github(report, record.display)
+        case _:
+            text = as_text(report, record.display, _painter())
+    _say(text)
+    files = len({item.path for item in report.diagnostics})
+    for crash in report.crashes:
+        _complain(f"the rule {crash.code} crashed on {record.display(crash.path)}: {_one_line(crash.error)}")
+        if _debugging():
+            traceback.print_exception(crash.error)
+    if report.crashes:
+        _complain(f"this is a bug of dsh-rfc; please report it at {ISSUES} (--debug shows where it happened)")
+    found = f"{_count(len(report.diagnostics), 'finding')} in {_count(files, 'file')}" if files else "no findings"
+    click.echo(f"{_count(report.checked, 'RFC')} checked, {found}", err=True)
+    return NO_VERDICT if report.crashes else FINDINGS if report.diagnostics else CLEAN
+
+
+@cli.command()
+@_ROOT
+@click.option(
+    "--check", "checking", is_flag=True, help="Write nothing; fail and show the difference if it is stale."
+)
+def index(*, root: Path | None, checking: bool) -> int:
+    """Write the index of the record."""
+    from dsh_rfc.check import index_obstacles, index_of
+    from dsh_rfc.formats import as_text
+    from dsh_rfc.generated import difference, write
+    from dsh_rfc.record import Record
+
+    record = Record.open(root)
+    obstacles = index_obstacles(record)
+    if obstacles.crashes:
+        raise obstacles.crashes[0].error
+    if obstacles.diagnostics:
+        _say(as_text(obstacles, record.display, _painter()))
+        click.echo(f"no index: {_count(len(obstacles.diagnostics), 'file')} cannot be listed", err=True)
+        return FINDINGS
+    item = index_of(record)
+    if not checking:
+        done = "written" if write(item) else "already up to date"
+        click.echo(f"{item.path} {done}", err=True)
+        return CLEAN
+    if diff := difference(item):
+        _say(diff)
+        click.echo(f"{item.path} is stale; run `{item.command}`", err=True)
+        return FINDINGS
+    click.echo(f"{item.path} is up to date", err=True)
+    return CLEAN
+
+
+@cli.command()
+@click.argument("code", required=False)
+def explain(*, code: str | None) -> int:
+    """Print the page of a rule, or the list of all rules."""
+    from dsh_rfc.engine import choose
+    from dsh_rfc.pages import render_rule_list, render_rule_page
+    from dsh_rfc.rules import RULES
+
+    if code is None:
+        _say(render_rule_list(RULES))
+    else:
+        _say(render_rule_page(choose(RULES, select=[code])[0]))
+    return CLEAN
+
+
+def main() -> None:
+    """Run the command and exit."""
+    sys.exit(_run())
+
+
+def _run() -> int:
+    try:
+        result = cli.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return NO_VERDICT
+    except click.Abort:
+        _complain("interrupted")
+        return NO_VERDICT
+    except CannotJudge as error:
+        _complain(str(error))
+        return NO_VERDICT
+    except Exception as error:  # noqa: BLE001 - a bug must not look like a finding
+        if _debugging():
+            traceback.print_exc()
+        _complain(
+            f"{_one_line(error)}; this is a bug, please report it at {ISSUES} (--debug shows where it happened)"
+        )
+        return NO_VERDICT
+    return result if isinstance(result, int) else CLEAN
+
+
+def _debugging() -> bool:
+    return "--debug" in sys.argv[1:2]
+
+
+def _painter() -> Callable[[str], str]:
+    if os.environ.get("NO_COLOR") or not sys.stdout.isatty():
+        return str
+    return lambda text: click.style(text, fg="red", bold=True)
+
+
+def _say(text: str) -> None:
+    """Write an answer; a reader that goes away early is no failure."""
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode("utf-8", errors="backslashreplace"))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _complain(text: str) -> None:
+    click.echo(f"dsh-rfc: {text}", err=True)
+
+
+def _one_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".replace("\n", " ")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+__all__: list[Any] = ["main"]

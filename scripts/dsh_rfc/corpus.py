@@ -1,0 +1,110 @@
+"""Everything that the rules of one run look at.
+
+Owns joining the tree, the contract and the documents, each file decoded and parsed at most once whatever the
+number of rules. Refuses to read files and to judge.
+
+Flow: entries -> places -> documents and flaws -> RFCs.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from dsh_rfc.contract import Contract
+from dsh_rfc.document import Document, Flaw, decode
+from dsh_rfc.placement import Place, Role, judge
+from dsh_rfc.rfc import Rfc
+from dsh_rfc.tree import Entry, Kind
+
+_READ = frozenset({Role.RFC, Role.CURATED, Role.INDEX})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Located:
+    """An entry with the place it stands in and, when it cannot be read as text, why."""
+
+    entry: Entry
+    place: Place
+    flaw: Flaw | None
+
+    @property
+    def path(self) -> str:
+        """As the corpus names it."""
+        return self.place.path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corpus:
+    """A record of RFCs under its contract.
+
+    Attributes:
+        contract: What is allowed.
+        entries: Everything in the record, paths relative to it.
+        record: Where the record stands, relative to the folder that all findings count from; empty when
+            that is the record itself.
+    """
+
+    contract: Contract
+    entries: tuple[Entry, ...]
+    record: str = ""
+
+    @property
+    def path(self) -> str:
+        """Where the record stands; what a rule over the whole record is blamed on when it crashes."""
+        return self.record or "."
+
+    def locate(self, path_in_record: str) -> str:
+        """Return the path as findings name it."""
+        return f"{self.record}/{path_in_record}" if self.record else path_in_record
+
+    @cached_property
+    def _decoded(self) -> tuple[tuple[Located, ...], Mapping[str, Document]]:
+        located: list[Located] = []
+        documents: dict[str, Document] = {}
+        for entry in self.entries:
+            place = judge(entry, path=self.locate(entry.path), contract=self.contract)
+            flaw: Flaw | None = None
+            if entry.fault:
+                flaw = Flaw(line=1, column=1, message=entry.fault)
+            elif entry.kind is Kind.FILE and place.role in _READ:
+                result = decode(place.path, entry.data)
+                if isinstance(result, Document):
+                    documents[place.path] = result
+                else:
+                    flaw = result
+            located.append(Located(entry=entry, place=place, flaw=flaw))
+        return tuple(located), documents
+
+    @property
+    def located(self) -> tuple[Located, ...]:
+        """Every entry with its place, in path order."""
+        return self._decoded[0]
+
+    @property
+    def documents(self) -> Mapping[str, Document]:
+        """The documents that are judged, by path."""
+        return self._decoded[1]
+
+    @cached_property
+    def rfcs(self) -> tuple[Rfc, ...]:
+        """The RFCs that decode, misplaced ones included, in path order."""
+        return tuple(
+            Rfc(place=item.place, document=self.documents[item.path], contract=self.contract)
+            for item in self.located
+            if item.place.role is Role.RFC and item.path in self.documents
+        )
+
+    @property
+    def curated(self) -> Document | None:
+        """The curated front page."""
+        return self.documents.get(self.locate(self.contract.curated))
+
+    @property
+    def index(self) -> Document | None:
+        """The index as it stands on the disk."""
+        return self.documents.get(self.locate(self.contract.index))
+
+    @cached_property
+    def judged_paths(self) -> tuple[str, ...]:
+        """Every RFC, readable or not: what a run says it checked."""
+        return tuple(item.path for item in self.located if item.place.role in {Role.RFC, Role.MISPLACED})

@@ -1,0 +1,86 @@
+"""A record on the disk: folder, contract, corpus, and how its paths are shown.
+
+Owns where the caller stands, which record is meant, and turning paths of findings into paths that can be
+opened from there. Refuses to judge.
+
+Flow: `--root` or the repository -> contract -> tree -> `Corpus`.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from dsh_rfc.configuration import find_repository
+from dsh_rfc.contract import Contract
+from dsh_rfc.corpus import Corpus
+from dsh_rfc.errors import PathUnknown, RecordMissing
+from dsh_rfc.formats import printable
+from dsh_rfc.tree import read_tree
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """A record that was read.
+
+    Attributes:
+        base: The folder that the paths of the corpus count from.
+        folder: The record itself.
+        corpus: What stands in it.
+        is_rooted: Whether the caller named it, rather than the repository.
+    """
+
+    base: Path
+    folder: Path
+    corpus: Corpus
+    is_rooted: bool
+
+    @classmethod
+    def open(cls, root: Path | None) -> "Record":
+        """Return the record that is named, or the one of the repository around the working folder.
+
+        Raises:
+            RecordMissing: There is none.
+            ContractInvalid: The configuration is wrong.
+        """
+        if root is not None:
+            contract = Contract()
+            entries = read_tree(root, max_file_bytes=contract.max_file_bytes)
+            corpus = Corpus(contract=contract, entries=entries)
+            return cls(base=Path(os.path.abspath(root)), folder=root, corpus=corpus, is_rooted=True)  # noqa: PTH100 - links stay as the caller wrote them
+        repository = find_repository(Path.cwd())
+        folder = repository.folder / repository.contract.root
+        if not folder.is_dir():
+            msg = f"{folder} is not a folder; name the record with --root, or set root in the configuration"
+            raise RecordMissing(msg)
+        entries = read_tree(folder, max_file_bytes=repository.contract.max_file_bytes)
+        corpus = Corpus(contract=repository.contract, entries=entries, record=repository.contract.root)
+        return cls(base=repository.folder, folder=folder, corpus=corpus, is_rooted=False)
+
+    def display(self, path: str) -> str:
+        """Return the path as it can be opened from where the caller stands."""
+        absolute = os.path.join(self.base, path)  # noqa: PTH118 - pathlib would drop a `..` that leaves a link
+        try:
+            shown = os.path.relpath(absolute)
+        except ValueError:  # another drive
+            shown = absolute
+        return printable(shown.replace(os.sep, "/"))
+
+    def resolve(self, path: Path) -> str:
+        """Return how the corpus names a path on the command line; empty for all of it.
+
+        Raises:
+            PathUnknown: It does not exist, or is outside of what is judged.
+        """
+        if not os.path.lexists(path):
+            msg = f"{path} does not exist"
+            raise PathUnknown(msg)
+        for base, given in (
+            (self.base, Path(os.path.abspath(path))),  # noqa: PTH100 - a link is judged, not its target
+            (self.base.resolve(), path.parent.resolve() / path.name if path.name else path.resolve()),
+        ):
+            if base == given or base.is_relative_to(given):
+                return ""
+            if given.is_relative_to(base):
+                return given.relative_to(base).as_posix()
+        msg = f"{path} is outside of {self.base}"
+        raise PathUnknown(msg)
