@@ -148,6 +148,13 @@ class PersistenceCoordinator:
         if session.events:
             live.add(0)
 
+    def withdrawn(self, session: Session) -> None:
+        """A session that was announced is no more: its id is as free as before."""
+        live = self._live.pop(session, None)
+        if live is not None and self._slots.peek(session.id) is not None:
+            live.settle()
+            self._in_background(live, lambda slot: self._forget(slot, live))
+
     def event(self, session: Session, event: SessionEvent) -> None:
         """An event was appended: it is pending from now on."""
         live = self._live.get(session)

@@ -11,7 +11,7 @@ import builtins
 from collections.abc import Sequence
 from typing import Any
 
-from dsh_session import InvalidEvent, SessionEvent, SessionHeader, SessionId
+from dsh_session import InvalidEvent, InvalidHeader, SessionEvent, SessionHeader, SessionId
 from dsh_session.event import decode_line
 from dsh_session.header import decode_header
 from dsh_session_persistence.coordinated import CoordinatedPersistence
@@ -53,7 +53,7 @@ class MemoryBackend:
             return None
         try:
             header = decode_header(records[0])
-        except InvalidEvent as error:
+        except InvalidHeader as error:
             raise CorruptSession(session_id, f"the header cannot be read: {error}") from error
         check_header(session_id, header)
         events: list[SessionEvent] = []
