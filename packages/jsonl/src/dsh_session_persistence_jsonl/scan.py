@@ -1,0 +1,220 @@
+"""From a file's bytes to a stored log, or to the end of one.
+
+Owns the split on newlines (0x0A and nothing else) and the judgement of what a crash can have left. Refuses to
+write. Memory stays near the size of the events: the file is read in pieces, and the interpreter lock is let go
+between them. Flow: descriptor -> lines -> events -> StoredPrefix.
+Source: the RFC on torn tails against corruption.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dsh_session import InvalidEvent, InvalidHeader, SessionEvent, SessionHeader, SessionId, UnsupportedVersion
+from dsh_session.event import decode_line, decode_many, gc_paused
+from dsh_session.header import decode_header
+from dsh_session_persistence import CorruptSession, StoredPrefix
+from dsh_session_persistence.recovery import Unreadable, check_header, judge_unreadable
+from dsh_session_persistence_jsonl.disk import read_at
+
+__all__ = ["End", "is_event", "read_end", "scan"]
+
+_PIECE_BYTES = 1 << 20
+_TAIL_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """What the last whole line of a log says.
+
+    Attributes:
+        line: That line, without its newline.
+        next_seq: The seq of the event that would follow.
+    """
+
+    line: bytes
+    next_seq: int
+
+
+def scan(fd: int, session_id: SessionId) -> StoredPrefix:
+    """Read a log from the descriptor's position to its end.
+
+    Raises:
+        CorruptSession: It cannot be read without losing work.
+        UnsupportedVersion: The header is of another format version.
+        OSError: The file cannot be read.
+    """
+    return _Scan(fd, session_id).run()
+
+
+class _Scan:
+    """One pass over one file."""
+
+    def __init__(self, fd: int, session_id: SessionId) -> None:
+        self._session_id = session_id
+        self._pieces = _pieces(fd)
+        self._offset = 0  # of the first byte behind the lines that were decoded
+        self._fragment = b""
+        self._events: list[SessionEvent] = []
+
+    def run(self) -> StoredPrefix:
+        header: SessionHeader | None = None
+        torn_at: int | None = None
+        with gc_paused():
+            for lines, fragment in self._pieces:
+                self._fragment = fragment
+                if not lines:
+                    continue
+                if header is None:
+                    header = self._header(lines[0])
+                    del lines[0]
+                if not self._decode(lines):
+                    torn_at = self._judge(lines)
+                    break
+        if header is None:
+            raise CorruptSession(self._session_id, "there is no whole header line", offset_bytes=0)
+        if torn_at is None and self._fragment:
+            torn_at = self._offset
+        return StoredPrefix(header=header, events=self._events, torn_marker=torn_at)
+
+    def _header(self, line: bytes) -> SessionHeader:
+        try:
+            header = decode_header(line)
+        except InvalidHeader as error:
+            reason = f"the header cannot be read: {error}"
+            raise CorruptSession(self._session_id, reason, offset_bytes=0) from error
+        check_header(self._session_id, header)
+        self._offset = len(line) + 1
+        return header
+
+    def _decode(self, lines: list[bytes]) -> bool:
+        """Take the events of a piece; return False, with the readable ones removed, if a line is none."""
+        try:
+            events = decode_many(lines)
+        except InvalidEvent:
+            return self._decode_singly(lines)
+        expected = len(self._events)
+        for event in events:
+            if event.seq != expected:
+                self._refuse_sequence(lines, events, expected)
+            expected += 1
+        self._events += events
+        self._offset += sum(map(len, lines)) + len(lines)
+        return True
+
+    def _decode_singly(self, lines: list[bytes]) -> bool:
+        for index, line in enumerate(lines):
+            try:
+                event = decode_line(line)
+            except InvalidEvent:
+                del lines[:index]
+                return False
+            if event.seq != len(self._events):
+                self._refuse_sequence([line], [event], len(self._events))
+            self._events.append(event)
+            self._offset += len(line) + 1
+        return True
+
+    def _refuse_sequence(self, lines: list[bytes], events: list[SessionEvent], expected: int) -> None:
+        at = self._offset
+        for line, event in zip(lines, events, strict=True):
+            if event.seq != expected:
+                reason = f"found seq {event.seq} where {expected} was due"
+                raise CorruptSession(self._session_id, reason, seq=expected, offset_bytes=at)
+            expected += 1
+            at += len(line) + 1
+
+    def _judge(self, lines: list[bytes]) -> int:
+        """Return where to cut if the first of these lines, which is unreadable, is a torn tail; raise if not."""
+        bad, after = lines[0], len(lines) - 1
+        for more, fragment in self._pieces:
+            after += len(more)
+            self._fragment = fragment
+        after += is_event(self._fragment)
+        reason = _why(bad)
+        if not after and _is_whole(bad):  # it was fully written: this build does not understand it
+            raise CorruptSession(self._session_id, reason, seq=len(self._events), offset_bytes=self._offset)
+        judge_unreadable(
+            self._session_id,
+            Unreadable(reason=reason, offset_bytes=self._offset),
+            readable_before=len(self._events),
+            records_after=after,
+        )
+        return self._offset
+
+
+def read_end(fd: int, size_bytes: int) -> End | None:
+    """Return what the last line of a log says; None if the bytes before `size_bytes` are no whole, readable line.
+
+    Reads the tail only.
+    """
+    line = _last_line(fd, size_bytes)
+    if line is None:
+        return None
+    try:
+        return End(line, decode_line(line).seq + 1)
+    except InvalidEvent:
+        pass
+    try:
+        decode_header(line)
+    except (InvalidHeader, UnsupportedVersion):
+        return None
+    return End(line, 0)
+
+
+def is_event(line: bytes) -> bool:
+    """Return whether a line can be read as an event."""
+    try:
+        decode_line(line)
+    except InvalidEvent:
+        return False
+    return True
+
+
+def _pieces(fd: int) -> Iterator[tuple[list[bytes], bytes]]:
+    """Yield whole lines and the fragment behind them, a piece of the file at a time."""
+    parts: list[bytes] = []
+    while piece := os.read(fd, _PIECE_BYTES):
+        parts.append(piece)
+        if b"\n" in piece:
+            lines = b"".join(parts).split(b"\n")
+            parts = [lines.pop()]
+            yield lines, parts[0]
+    if len(parts) > 1:
+        yield [], b"".join(parts)
+
+
+def _last_line(fd: int, size_bytes: int) -> bytes | None:
+    start = size_bytes
+    tail = b""
+    step = _TAIL_BYTES
+    while start > 0:
+        step = min(step, start)
+        start -= step
+        tail = read_at(fd, step, start) + tail
+        if not tail.endswith(b"\n"):
+            return None
+        newline = tail.rfind(b"\n", 0, -1)
+        if newline >= 0 or start == 0:
+            return tail[newline + 1 : -1]
+        step *= 2
+    return None
+
+
+def _why(line: bytes) -> str:
+    try:
+        decode_line(line)
+    except InvalidEvent as error:
+        return str(error)
+    return "unreadable"
+
+
+def _is_whole(line: bytes) -> bool:
+    """Return whether a line is a JSON object, which no fragment of one can be."""
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False

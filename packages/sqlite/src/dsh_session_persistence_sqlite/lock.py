@@ -1,0 +1,172 @@
+"""Ownership of sessions, and the turn to write, by locks that the kernel holds.
+
+Owns the folder of lock files beside a database. Refuses SQLite: its own locks are POSIX record locks, which a
+second instance in one process shares and any closing descriptor drops. Flow: id -> lock file -> descriptor.
+Source: the RFC on ownership.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from dsh_session import SessionId
+from dsh_session_persistence import ConcurrentWriter
+
+__all__ = ["Locks", "lock_owner"]
+
+_CONTENDED = frozenset({errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK, errno.EDEADLK})
+_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+_TURN_TIMEOUT_S = 30.0
+_TURN_POLL_S = 0.002
+
+
+class Locks:
+    """The locks of one instance on one database.
+
+    Args:
+        database: The path of the database; the lock files are in `<database>-locks/`.
+    """
+
+    def __init__(self, database: str) -> None:
+        self._folder = f"{database}-locks"
+        self._held: dict[SessionId, int] = {}
+        self._turn = -1
+
+    def own(self, session_id: SessionId) -> None:
+        """Take a session's lock; holding it already does nothing.
+
+        Raises:
+            ConcurrentWriter: Somebody else holds it.
+            OSError: The lock file cannot be opened or locked.
+        """
+        if session_id not in self._held:
+            self._held[session_id] = self._take(session_id)
+
+    def disown(self, session_id: SessionId) -> None:
+        """Give a session's lock up; not holding it does nothing."""
+        fd = self._held.pop(session_id, None)
+        if fd is not None:
+            with suppress(OSError):
+                os.unlink(self._path(session_id))  # noqa: PTH108 - a string, as os.open takes it
+            os.close(fd)
+
+    def close(self) -> None:
+        """Give everything up."""
+        for session_id in tuple(self._held):
+            self.disown(session_id)
+        if self._turn >= 0:
+            os.close(self._turn)
+            self._turn = -1
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Be the only instance, over all processes, that writes or checkpoints the database.
+
+        Raises:
+            TimeoutError: Another one keeps its turn for too long.
+            OSError: The lock file cannot be opened or locked.
+        """
+        if self._turn < 0:
+            self._turn = self._open("writer.lock")
+        give_up_at = time.monotonic() + _TURN_TIMEOUT_S
+        while not try_lock(self._turn):
+            if time.monotonic() > give_up_at:
+                raise TimeoutError(f"{self._folder}: another writer keeps its turn")
+            time.sleep(_TURN_POLL_S)
+        try:
+            yield
+        finally:
+            unlock(self._turn)
+
+    def _take(self, session_id: SessionId) -> int:
+        while True:
+            fd = self._open(self._name(session_id))
+            owned = False
+            try:
+                if not try_lock(fd):
+                    raise ConcurrentWriter(session_id, lock_owner(fd))
+                owned = self._is_current(fd, session_id)
+            finally:
+                if not owned:  # its holder may have removed it in between: what we locked has no name any more
+                    os.close(fd)
+            if owned:
+                return fd
+
+    def _is_current(self, fd: int, session_id: SessionId) -> bool:
+        try:
+            named = os.stat(self._path(session_id))  # noqa: PTH116 - a string, as os.open takes it
+        except FileNotFoundError:
+            return False
+        own = os.fstat(fd)
+        return (own.st_ino, own.st_dev) == (named.st_ino, named.st_dev)
+
+    def _open(self, name: str) -> int:
+        if not os.path.isdir(self._folder):  # noqa: PTH112 - a string, as os.open takes it
+            with suppress(FileExistsError):
+                os.mkdir(self._folder, 0o700)  # noqa: PTH102 - as above
+                os.chmod(self._folder, 0o700)  # noqa: PTH101 - whatever the umask
+        fd = os.open(os.path.join(self._folder, name), _FLAGS, 0o600)  # noqa: PTH118 - as above
+        if sys.platform != "win32":
+            os.fchmod(fd, 0o600)
+        return fd
+
+    def _path(self, session_id: SessionId) -> str:
+        return os.path.join(self._folder, self._name(session_id))  # noqa: PTH118 - as above
+
+    def _name(self, session_id: SessionId) -> str:
+        """Hash the id: ids can be longer than a file name, and differ only in case."""
+        return f"{hashlib.sha256(session_id.encode()).hexdigest()[:40]}.lock"
+
+
+def try_lock(fd: int) -> bool:
+    """Take the lock of an open file without waiting; return whether it was free."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            os.lseek(fd, 0, os.SEEK_SET)
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _CONTENDED:
+            return False
+        raise
+    return True
+
+
+def unlock(fd: int) -> None:
+    """Give the lock of an open file back."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(fd, 0, os.SEEK_SET)
+        msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(fd, fcntl.LOCK_UN)
+
+
+def lock_owner(fd: int) -> str | None:
+    """Return who holds the lock of a file, as `pid N`, where the kernel tells (Linux)."""
+    stat = os.fstat(fd)
+    wanted = f"{os.major(stat.st_dev):02x}:{os.minor(stat.st_dev):02x}:{stat.st_ino}"
+    try:
+        table = Path("/proc/locks").read_text(encoding="ascii")
+    except (OSError, ValueError):
+        return None
+    for line in table.splitlines():
+        fields = line.split()
+        if len(fields) > 5 and fields[1] == "FLOCK" and fields[5] == wanted:
+            return f"pid {fields[4]}"
+    return None
