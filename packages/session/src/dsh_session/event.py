@@ -1,0 +1,464 @@
+"""The event: its envelope, and the codec between an event and its line.
+
+Owns the seven facts of an event and the wire form of format version 0. `data` stays undecoded bytes until somebody
+reads it; a line that was read is kept byte for byte. Knows nothing about what a type means.
+Flow in: line -> `decode_line` -> `SessionEvent`. Flow out: `SessionEvent.line`, the very bytes that are stored.
+"""
+
+import gc
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, Self
+
+import msgspec
+
+from dsh_session.errors import InvalidEvent
+from dsh_session.frozen import FrozenDict, freeze, is_same_json
+from dsh_session.header import MAX_INTEGER
+from dsh_session.ids import has_surrogates
+from dsh_session.json_reader import read_json
+from dsh_session.json_value import decode_json, encode_json, encode_text
+
+if TYPE_CHECKING:
+    from dsh_session.vocabulary import EventData
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_INTEGER)]
+
+
+class Replace(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="op", tag="replace"):
+    """The surface operation that puts one event in the place of a run of others.
+
+    Args:
+        start: The seq of the first event that is replaced; it must be on the surface.
+        end: The seq of the last one, inclusive.
+    """
+
+    start: Count
+    end: Count
+
+
+SurfaceOp = Literal["append"] | Replace
+
+
+class _Envelope(
+    msgspec.Struct,
+    forbid_unknown_fields=True,
+    gc=False,
+    rename={"source_event_seqs": "sourceEventSeqs", "surface_op": "surfaceOp"},
+):
+    type: str
+    seq: Count
+    time: Count
+    data: msgspec.Raw
+    source_event_seqs: tuple[Count, ...] | msgspec.UnsetType = msgspec.UNSET
+    surface_op: SurfaceOp | msgspec.UnsetType = msgspec.UNSET
+
+
+_KEYS = ("type", "seq", "time", "data", "sourceEventSeqs", "surfaceOp")
+_decode_envelope = msgspec.json.Decoder(_Envelope).decode
+_decode_raw = msgspec.json.Decoder(msgspec.Raw).decode
+_encode = msgspec.json.Encoder().encode
+_UNSET = msgspec.UNSET
+_BRACE = ord("{")
+_intern = sys.intern
+_heads: dict[str, bytes] = {}
+
+
+class _Draft:
+    """An event's slots while they are still writable; `_seal` turns it into a `SessionEvent`."""
+
+    __slots__ = ("_data", "line", "seq", "source_event_seqs", "surface_op", "time", "type")
+
+    type: str
+    seq: int
+    time: int
+    line: bytes
+    source_event_seqs: tuple[int, ...] | None
+    surface_op: SurfaceOp | None
+    _data: FrozenDict | None
+
+
+class SessionEvent(_Draft):
+    """One immutable event of a log.
+
+    Args:
+        type: The event's type, such as `user/message`.
+        seq: Its 0-based position in the log.
+        time: Milliseconds since the Unix epoch.
+        data: A JSON object, or the model of the type.
+        source_event_seqs: The seqs of the events that it was made from.
+        surface_op: How it enters the derived history, or None for the four-field shape.
+
+    Raises:
+        NotJsonSerializable: JSON would not give `data` back as it is.
+        InvalidEvent: A field has the wrong type or range.
+
+    Example:
+        >>> SessionEvent(type="note", seq=0, time=0, data={"a": 1}).line
+        b'{"type":"note","seq":0,"time":0,"data":{"a":1}}'
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        *,
+        type: str,  # noqa: A002 # the name that the wire has
+        seq: int,
+        time: int,
+        data: "dict[str, Any] | EventData",
+        source_event_seqs: Iterable[int] | None = None,
+        surface_op: SurfaceOp | dict[str, Any] | None = None,
+    ) -> Self:
+        """Check and encode the fields."""
+        check_type(type)
+        sources = parse_sources(source_event_seqs, type)
+        operation = parse_surface_op(surface_op, type)
+        for key, value in (("seq", seq), ("time", time)):
+            if not is_count(value):
+                raise InvalidEvent("not a whole number from 0 to 2^63-1", event_type=type, path=key)
+        return build(type, seq, time, encode_data(data, type), sources, operation)  # type: ignore[return-value] # final in practice: a subclass gets the base
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"an event is immutable: {name}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"an event is immutable: {name}")
+
+    @property
+    def data(self) -> FrozenDict:
+        """The decoded data, in containers that refuse to change; decoded once, on the first read.
+
+        Raises:
+            InvalidEvent: It holds a number that Python cannot hold (1e999, or too many digits).
+        """
+        value = self._data
+        if value is None:
+            try:
+                value = freeze(decode_json(self.data_json))
+            except ValueError as error:
+                raise InvalidEvent(str(error), event_type=self.type, path="data") from error
+            _set_data(self, value)
+        return value
+
+    @property
+    def data_json(self) -> bytes:
+        """The JSON of `data` as it stands in the line, undecoded."""
+        try:
+            return bytes(_decode_envelope(self.line).data)
+        except (msgspec.MsgspecError, RecursionError):
+            start, end = _data_span(self.line)
+            return self.line[start:end]
+
+    @property
+    def source_event_seqs_json(self) -> bytes | None:
+        """The JSON of `source_event_seqs`, or None without one."""
+        return None if self.source_event_seqs is None else _encode(self.source_event_seqs)
+
+    @property
+    def surface_op_json(self) -> bytes | None:
+        """The JSON of `surface_op`, or None without one."""
+        return None if self.surface_op is None else _encode(self.surface_op)
+
+    def payload(self) -> "EventData | FrozenDict":
+        """Read the data as the model of its type; a type without a model gives `data` itself.
+
+        Raises:
+            InvalidEvent: The data does not fit the model.
+        """
+        from dsh_session.vocabulary import read_payload
+
+        return read_payload(self)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare by meaning: key order is free, `1 == 1.0`, a bool is no number."""
+        if not isinstance(other, SessionEvent):
+            return NotImplemented
+        if self.line == other.line:
+            return True
+        return (
+            self.type == other.type
+            and self.seq == other.seq
+            and self.time == other.time
+            and self.source_event_seqs == other.source_event_seqs
+            and self.surface_op == other.surface_op
+            and is_same_json(self.data, other.data)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.seq, self.time))
+
+    def __repr__(self) -> str:
+        line = self.line if len(self.line) <= 200 else self.line[:200] + b"..."
+        return f"<SessionEvent {line.decode('utf-8', 'replace')}>"
+
+    def __copy__(self) -> "SessionEvent":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "SessionEvent":
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return decode_line, (self.line,)
+
+
+_set_data: Callable[[SessionEvent, FrozenDict], None] = _Draft.__dict__["_data"].__set__
+
+
+def _seal(  # noqa: PLR0917 # one call an event: keywords cost a tenth of it
+    type_: str,
+    seq: int,
+    time: int,
+    line: bytes,
+    sources: tuple[int, ...] | None,
+    operation: SurfaceOp | None,
+) -> SessionEvent:
+    draft = _Draft()
+    draft.type = type_
+    draft.seq = seq
+    draft.time = time
+    draft.line = line
+    draft.source_event_seqs = sources
+    draft.surface_op = operation
+    draft._data = None  # noqa: SLF001 # the same class, before it is sealed
+    draft.__class__ = SessionEvent
+    return draft  # type: ignore[return-value] # its class has just become this one
+
+
+def build(  # noqa: PLR0917 # as _seal
+    type_: str,
+    seq: int,
+    time: int,
+    data_json: bytes,
+    sources: tuple[int, ...] | None = None,
+    operation: SurfaceOp | None = None,
+) -> SessionEvent:
+    """Assemble an event from parts that are already checked."""
+    head = _heads.get(type_)
+    if head is None:
+        head = b'{"type":%b,"seq":' % encode_text(type_).encode()
+        if len(_heads) < 1024:
+            _heads[type_] = head
+    if sources is None and operation is None:
+        line = b'%b%d,"time":%d,"data":%b}' % (head, seq, time, data_json)
+    else:
+        tail = b"" if sources is None else b',"sourceEventSeqs":' + _encode(sources)
+        if operation is not None:
+            tail += b',"surfaceOp":' + _encode(operation)
+        line = b'%b%d,"time":%d,"data":%b%b}' % (head, seq, time, data_json, tail)
+    return _seal(_intern(type_), seq, time, line, sources, operation)
+
+
+def encode_data(data: Any, event_type: str) -> bytes:
+    """Encode what a caller gives as data: a dict as it stands, a model through the vocabulary."""
+    if isinstance(data, dict):
+        return encode_json(data, event_type)
+    from dsh_session.vocabulary import EventData, encode_model
+
+    if isinstance(data, EventData):
+        return encode_model(data, event_type)
+    raise InvalidEvent(f"{type(data).__name__} is no JSON object", event_type=event_type, path="data")
+
+
+def is_count(value: object) -> bool:
+    """Tell whether a value is a whole number that every medium can hold."""
+    return type(value) is int and 0 <= value <= MAX_INTEGER
+
+
+def check_type(value: object) -> None:
+    """Refuse an event type that is empty, no text, or holds a surrogate."""
+    if type(value) is not str or not value:
+        raise InvalidEvent("not a non-empty text", path="type")
+    if has_surrogates(value):
+        raise InvalidEvent("holds a surrogate", path="type")
+
+
+def parse_sources(value: Iterable[int] | None, event_type: str) -> tuple[int, ...] | None:
+    """Read what a caller gives as `source_event_seqs`."""
+    if value is None:
+        return None
+    sources = tuple(value)
+    for position, seq in enumerate(sources):
+        if not is_count(seq):
+            raise InvalidEvent("not a seq", event_type=event_type, path=f"sourceEventSeqs[{position}]")
+    return sources
+
+
+def parse_surface_op(value: Any, event_type: str) -> SurfaceOp | None:
+    """Read what a caller gives as `surface_op`: None, `"append"`, a `Replace`, or its wire form."""
+    if value is None or value == "append":
+        return value  # type: ignore[no-any-return] # one of the two
+    try:
+        operation = msgspec.convert(msgspec.to_builtins(value), Replace)
+    except (msgspec.ValidationError, TypeError) as error:
+        raise InvalidEvent(str(error), event_type=event_type, path="surfaceOp") from error
+    return operation
+
+
+def decode_line(line: bytes) -> SessionEvent:
+    """Read one event.
+
+    Args:
+        line: UTF-8 JSON of one event; surrounding white space is allowed. What is kept is a copy of these bytes.
+
+    Raises:
+        InvalidEvent: Not JSON, not UTF-8, an unknown envelope key, or a field of the wrong type.
+    """
+    if type(line) is not bytes:
+        line = bytes(line)
+    try:
+        envelope = _decode_envelope(line)
+    except (msgspec.MsgspecError, RecursionError, ValueError):
+        return _decode_patiently(line)
+    if bytes(envelope.data)[0] != _BRACE or not envelope.type:
+        return _decode_patiently(line)
+    if not line.isascii():
+        _check_utf8(line)
+    if line[0] != _BRACE or line[-1] != 125 or b"\n" in line or b"\r" in line:
+        line = _one_line(line)
+    sources = envelope.source_event_seqs
+    operation = envelope.surface_op
+    return _seal(
+        _intern(envelope.type),
+        envelope.seq,
+        envelope.time,
+        line,
+        None if sources is _UNSET else sources,
+        None if operation is _UNSET else operation,
+    )
+
+
+def decode_many(lines: Iterable[bytes]) -> list[SessionEvent]:
+    """Read many events with the garbage collector paused.
+
+    Raises:
+        InvalidEvent: As `decode_line`; its `index` is the position of the line.
+    """
+    events: list[SessionEvent] = []
+    add = events.append
+    with gc_paused():
+        try:
+            for line in lines:
+                add(decode_line(line))
+        except InvalidEvent as error:
+            error.index = len(events)
+            raise
+    return events
+
+
+def from_columns(
+    *,
+    type: str,  # noqa: A002 # the name of the column
+    seq: int,
+    time: int,
+    data: bytes | str,
+    source_event_seqs: bytes | str | None = None,
+    surface_op: bytes | str | None = None,
+) -> SessionEvent:
+    """Build an event from one row, whose last three columns are JSON texts.
+
+    Raises:
+        InvalidEvent: As `decode_line`.
+    """
+    raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
+    check_type(type)
+    if not (is_count(seq) and is_count(time)):
+        raise InvalidEvent("seq and time are whole numbers", event_type=type)
+    try:
+        _decode_raw(raw)
+    except (msgspec.MsgspecError, RecursionError, ValueError):
+        _check_json(raw, type)
+    if not raw.isascii():
+        _check_utf8(raw)
+    if raw[:1] != b"{" or raw[-1:] != b"}" or b"\n" in raw or b"\r" in raw:
+        raw = _one_line(raw)
+        if raw[:1] != b"{":
+            raise InvalidEvent("no JSON object", event_type=type, path="data")
+    sources = None if source_event_seqs is None else _column(source_event_seqs, _sources, "sourceEventSeqs")
+    operation = None if surface_op is None else _column(surface_op, _operation, "surfaceOp")
+    return build(type, seq, time, raw, sources, operation)
+
+
+_sources = msgspec.json.Decoder(tuple[Count, ...])
+_operation: msgspec.json.Decoder[Any] = msgspec.json.Decoder(SurfaceOp)
+
+
+def _column(text: bytes | str, decoder: msgspec.json.Decoder[Any], path: str) -> Any:
+    try:
+        return decoder.decode(text)
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise InvalidEvent(str(error), path=path) from error
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Pause the cyclic garbage collector; whatever it was before is restored, also after a failure."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _one_line(line: bytes) -> bytes:
+    """Drop the white space around a document, and the line breaks between its tokens."""
+    return line.strip(b" \t\r\n").replace(b"\n", b" ").replace(b"\r", b" ")
+
+
+def _check_utf8(line: bytes) -> None:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidEvent(f"not UTF-8: {error.reason} at byte {error.start}") from error
+
+
+def _check_json(raw: bytes, event_type: str | None = None) -> Any:
+    _check_utf8(raw)
+    try:
+        return read_json(raw.decode("utf-8"))
+    except ValueError as error:
+        raise InvalidEvent(f"not JSON: {error}", event_type=event_type) from error
+
+
+def _decode_patiently(line: bytes) -> SessionEvent:
+    """Read what msgspec refused: JSON that only the patient reader takes, or an error that names the key."""
+    wire = _check_json(line)
+    if not isinstance(wire, dict):
+        raise InvalidEvent("no JSON object")
+    for key in wire:
+        if key not in _KEYS:
+            raise InvalidEvent("unknown envelope key", path=key)
+    for key in _KEYS[:4]:
+        if key not in wire:
+            raise InvalidEvent("missing", path=key)
+    check_type(wire["type"])
+    for key in ("seq", "time"):
+        if not is_count(wire[key]):
+            raise InvalidEvent("not a whole number from 0 to 2^63-1", event_type=wire["type"], path=key)
+    if not isinstance(wire["data"], dict):
+        raise InvalidEvent("no JSON object", event_type=wire["type"], path="data")
+    sources = _part(wire, "sourceEventSeqs", tuple[Count, ...])
+    operation = _part(wire, "surfaceOp", SurfaceOp)
+    return _seal(_intern(wire["type"]), wire["seq"], wire["time"], _one_line(line), sources, operation)
+
+
+def _part(wire: dict[str, Any], key: str, kind: Any) -> Any:
+    """Read an optional envelope field; None without it."""
+    if key not in wire:
+        return None
+    try:
+        return msgspec.convert(wire[key], kind)
+    except msgspec.ValidationError as error:
+        raise InvalidEvent(str(error), event_type=wire["type"], path=key) from error
+
+
+def _data_span(line: bytes) -> tuple[int, int]:
+    """Find where the data stands in a line that msgspec cannot read but the patient reader can."""
+    from dsh_session.json_reader import member_span
+
+    text = line.decode("utf-8")
+    start, end = member_span(text, "data")
+    return len(text[:start].encode()), len(text[:end].encode())

@@ -1,0 +1,294 @@
+"""The session: an append-only log, and the way in.
+
+Owns the order of an append: check, encode once, log, tell. Does no I/O, keeps no files, starts no threads.
+Flow: `append` -> model and JSON check -> automaton -> surface -> `SessionEvent` -> the log -> the listener.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from threading import get_ident
+from time import time_ns
+from typing import TYPE_CHECKING, Any, overload
+
+from dsh_session.errors import InvalidEvent, InvalidSeed, InvalidSurfaceOp, WrongThread
+from dsh_session.event import (
+    Replace,
+    SessionEvent,
+    SurfaceOp,
+    build,
+    check_type,
+    encode_data,
+    gc_paused,
+    parse_sources,
+    parse_surface_op,
+)
+from dsh_session.header import SessionHeader
+from dsh_session.history import History
+from dsh_session.ids import SessionId
+from dsh_session.surface import SURFACE_TYPES, Surface
+from dsh_session.turns import BOUNDARIES, NUMBERED, Turns
+
+if TYPE_CHECKING:
+    from dsh_session.vocabulary import EventData, Message
+
+Clock = Callable[[], int]
+"""Gives the time in milliseconds since the Unix epoch."""
+
+_WATCHED = BOUNDARIES | SURFACE_TYPES
+
+
+def wall_clock() -> int:
+    """Read the system's clock, in milliseconds since the Unix epoch."""
+    return time_ns() // 1_000_000
+
+
+class EventLog(Sequence[SessionEvent]):
+    """A read-only, live view of a session's events."""
+
+    __slots__ = ("_events",)
+
+    def __init__(self, events: list[SessionEvent]) -> None:
+        self._events = events
+
+    @overload
+    def __getitem__(self, index: int) -> SessionEvent: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[SessionEvent]: ...
+    def __getitem__(self, index: int | slice) -> SessionEvent | list[SessionEvent]:
+        return self._events[index]
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def __iter__(self) -> Iterator[SessionEvent]:
+        return iter(self._events)
+
+    def __reversed__(self) -> Iterator[SessionEvent]:
+        return reversed(self._events)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, EventLog):
+            return self._events == other._events
+        if isinstance(other, (list, tuple)):
+            return self._events == list(other)
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment] # a view of something that grows
+
+    def __repr__(self) -> str:
+        return f"<EventLog of {len(self._events)} events>"
+
+
+class Session:
+    """An append-only log of typed events, and what is derived from it.
+
+    A session belongs to the thread that makes it. Make one through `SessionStore`, unless nobody is to be told.
+
+    Args:
+        header: Its metadata.
+        seed: The events it begins with: a stored log, or the part of another session that is forked. They are
+            checked for order, never against models or the automaton.
+        clock: Gives the time of the events that are appended.
+
+    Raises:
+        InvalidSeed: A seed event is out of order, no event, or replaces what is not on the surface.
+    """
+
+    __slots__ = (
+        "_clock",
+        "_events",
+        "_history",
+        "_on_event",
+        "_seed_count",
+        "_surface",
+        "_thread",
+        "_turns",
+        "_view",
+        "header",
+    )
+
+    header: SessionHeader
+
+    def __init__(
+        self, header: SessionHeader, *, seed: Iterable[SessionEvent] = (), clock: Clock = wall_clock
+    ) -> None:
+        object.__setattr__(self, "header", header)
+        self._clock = clock
+        self._thread = get_ident()
+        self._turns = Turns()
+        self._surface = Surface()
+        with gc_paused():
+            self._events = list(seed)
+            self._follow_seed()
+        self._seed_count = len(self._events)
+        self._view = EventLog(self._events)
+        self._history = History(self._events, self._surface)
+        self._on_event: Callable[[Session, SessionEvent], None] | None = None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name == "header":
+            raise AttributeError("a session's header is read-only")
+        object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"<Session {self.header.id!r}: {len(self._events)} events>"
+
+    @property
+    def id(self) -> SessionId:
+        """The session's id."""
+        return self.header.id
+
+    @property
+    def events(self) -> EventLog:
+        """The log: a live view that cannot be written."""
+        return self._view
+
+    @property
+    def seed_count(self) -> int:
+        """How many events the session began with."""
+        return self._seed_count
+
+    @property
+    def last_turn(self) -> int:
+        """The highest turn number of the log; 0 without one. The next turn continues from it."""
+        return self._turns.last_turn
+
+    @property
+    def open_turn(self) -> int | None:
+        """The number of the turn that is open."""
+        return self._turns.open_turn
+
+    @property
+    def open_step(self) -> int | None:
+        """The number of the step that is open."""
+        return self._turns.open_step
+
+    @overload
+    def append(
+        self,
+        data: "EventData",
+        /,
+        *,
+        surface_op: SurfaceOp | None = ...,
+        source_event_seqs: Iterable[int] | None = ...,
+    ) -> SessionEvent: ...
+    @overload
+    def append(
+        self,
+        type: str,  # the name that the wire has
+        data: dict[str, Any],
+        /,
+        *,
+        surface_op: SurfaceOp | None = ...,
+        source_event_seqs: Iterable[int] | None = ...,
+    ) -> SessionEvent: ...
+    def append(
+        self,
+        type: "EventData | str",  # noqa: A002 # as above
+        data: dict[str, Any] | None = None,
+        /,
+        *,
+        surface_op: SurfaceOp | None = None,
+        source_event_seqs: Iterable[int] | None = None,
+    ) -> SessionEvent:
+        """Append one event. Synchronous, no I/O; an event that is refused leaves no trace.
+
+        Args:
+            type: The model of an event, or the name of a type.
+            data: With a name, the data. For a type that has a model it is validated and stored as given.
+            surface_op: How a message enters the derived history; `"append"` unless given.
+            source_event_seqs: The seqs of the earlier events that this one was made from.
+
+        Returns:
+            The event, as it stands in the log.
+
+        Raises:
+            NotJsonSerializable: JSON would not give the data back as it is.
+            InvalidEvent: The data does not fit the model of its type, or an argument is malformed.
+            NestingViolation: The event does not fit the open turn and step.
+            InvalidSurfaceOp: The operation names what is not on the surface, or the type derives no message.
+            WrongThread: The session belongs to another thread.
+        """
+        if get_ident() != self._thread:
+            raise WrongThread(self.header.id)
+        event_type, encoded, turn, step = _read(type, data)
+        self._turns.check(event_type, turn, step)
+        seq = len(self._events)
+        operation: SurfaceOp | None = None
+        on_surface = event_type in SURFACE_TYPES
+        if on_surface:
+            operation = "append" if surface_op is None else parse_surface_op(surface_op, event_type)
+            if isinstance(operation, Replace):
+                self._surface.span(event_type, operation)
+        elif surface_op is not None:
+            raise InvalidSurfaceOp(event_type, "this type derives no message")
+        sources = None
+        if source_event_seqs is not None:
+            sources = parse_sources(source_event_seqs, event_type)
+            if sources and max(sources) >= seq:
+                raise InvalidEvent("names a later event", event_type=event_type, path="sourceEventSeqs")
+        now = self._clock()
+        if seq and self._events[-1].time > now:
+            now = self._events[-1].time
+        event = build(event_type, seq, now, encoded, sources, operation)
+        self._events.append(event)
+        if on_surface:
+            self._surface.apply(event_type, seq, operation)
+        elif event_type in BOUNDARIES:
+            self._turns.advance(event_type, seq, turn, step)
+        if self._on_event is not None:
+            self._on_event(self, event)
+        return event
+
+    def derive_messages(self) -> "list[Message]":
+        """Derive the history that a model sees. Its cost follows what is new, not the length of the log.
+
+        Returns:
+            A new list; the messages in it are frozen. It is always a valid transcript.
+
+        Raises:
+            WrongThread: The session belongs to another thread.
+        """
+        if get_ident() != self._thread:
+            raise WrongThread(self.header.id)
+        return self._history.messages(self._turns.open_step_seq)
+
+    def _follow_seed(self) -> None:
+        for index, event in enumerate(self._events):
+            if type(event) is not SessionEvent:
+                raise InvalidSeed(index, f"{type(event).__name__} is no SessionEvent")
+            if event.seq != index:
+                raise InvalidSeed(index, f"has seq {event.seq}")
+            if event.type in _WATCHED:
+                self._follow(event, index)
+
+    def _follow(self, event: SessionEvent, index: int) -> None:
+        if event.type in BOUNDARIES:
+            data = event.data
+            self._turns.advance(event.type, index, data.get("turn"), data.get("step"))
+            return
+        try:
+            self._surface.apply(event.type, index, event.surface_op)
+        except InvalidSurfaceOp as error:
+            raise InvalidSeed(index, error.reason) from error
+
+
+def _read(model: "EventData | str", data: dict[str, Any] | None) -> tuple[str, bytes, Any, Any]:
+    """Check and encode what a caller appends; returns its type, its JSON, and the turn and step it names."""
+    if not isinstance(model, str):
+        event_type = getattr(model, "event_type", "")
+        if not event_type or data is not None:
+            raise InvalidEvent("append takes a model of an event type, or a type and its data")
+        fields = model.__dict__
+        return event_type, encode_data(model, event_type), fields.get("turn"), fields.get("step")
+    check_type(model)
+    if not isinstance(data, dict):
+        raise InvalidEvent(f"{type(data).__name__} is no JSON object", event_type=model, path="data")
+    encoded = encode_data(data, model)
+    from dsh_session.vocabulary import check_wire, model_for
+
+    known = model_for(model)
+    if known is not None:
+        check_wire(known, data, model)
+    if model in NUMBERED:
+        return model, encoded, data.get("turn"), data.get("step")
+    return model, encoded, None, None

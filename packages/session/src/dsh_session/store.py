@@ -1,0 +1,315 @@
+"""The store: the live sessions of a process, and those who listen to them.
+
+Owns registration, forks, notification and the durability checkpoint. Stores nothing itself.
+Flow: `create` or `fork` -> `created` -> events -> `event` -> `flush` (awaited) -> `release`.
+"""
+
+import logging
+import ntpath
+import posixpath
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from dsh_session.errors import DuplicateSession, InvalidCwd, InvalidHeader, InvalidSeed, NotAttached
+from dsh_session.event import SessionEvent
+from dsh_session.header import SessionHeader
+from dsh_session.ids import new_session_id, parse_session_id
+from dsh_session.repair import interrupted_turn_closers
+from dsh_session.session import Clock, Session, wall_clock
+
+_log = logging.getLogger("dsh_session")
+
+
+class SessionListener:
+    """What a store tells; a listener has any of these methods, and need not be a subclass.
+
+    Example:
+        >>> class Printer(SessionListener):
+        ...     def event(self, session, event):
+        ...         print(event.type)
+    """
+
+    def created(self, session: Session) -> None:
+        """A session was created or forked; its seed is already in `session.events`. To raise refuses it."""
+
+    def withdrawn(self, session: Session) -> None:
+        """A session that was announced is no more, because another listener refused it."""
+
+    def event(self, session: Session, event: SessionEvent) -> None:
+        """An event was appended. A failure is logged and raised by the next flush."""
+
+    async def flush(self, session: Session) -> None:
+        """Make everything durable that the session holds now."""
+
+    async def released(self, session: Session) -> None:
+        """The session has been flushed and is about to be detached."""
+
+
+class _Attached:
+    """A live session's place in the store."""
+
+    __slots__ = ("failures", "is_telling", "session", "waiting")
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.failures: list[Exception] = []
+        self.waiting: deque[SessionEvent] = deque()
+        self.is_telling = False
+
+
+class _Subscription:
+    """One subscription; the same listener may have several."""
+
+    __slots__ = ("event", "listener")
+
+    def __init__(self, listener: object) -> None:
+        self.listener = listener
+        self.event: Callable[[Session, SessionEvent], None] | None = getattr(listener, "event", None)
+
+
+class SessionStore:
+    """The live sessions of a process.
+
+    Construction opens nothing and needs no event loop.
+
+    Args:
+        clock: Gives the time in milliseconds since the Unix epoch; the system's clock unless given.
+
+    Example:
+        >>> store = SessionStore()
+        >>> session = store.create(cwd="/project")
+        >>> store.get(session.id) is session
+        True
+    """
+
+    def __init__(self, *, clock: Clock = wall_clock) -> None:
+        self._clock = clock
+        self._attached: dict[str, _Attached] = {}
+        self._subscriptions: tuple[_Subscription, ...] = ()
+
+    def create(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002 # the name that the header has
+        cwd: str | None = None,
+        seed: Iterable[SessionEvent] | None = None,
+        parent_session: str | None = None,
+        seed_length: int | None = None,
+        created_at: int | None = None,
+        header: SessionHeader | None = None,
+    ) -> Session:
+        """Create a session, or bring a stored one back to life.
+
+        Args:
+            id: Its id; a UUID unless given.
+            cwd: The working folder. It must be absolute (POSIX or Windows) unless a seed or a header is given:
+                what was stored is carried as it is.
+            seed: The events it begins with.
+            parent_session: The session it comes from.
+            seed_length: How many events it took over from there.
+            created_at: Milliseconds since the Unix epoch; now unless given.
+            header: All of the above at once, as it was stored.
+
+        Raises:
+            DuplicateSession: The id is live in this store.
+            InvalidSessionId, InvalidCwd, InvalidHeader: A field is not usable.
+            InvalidSeed: The seed is no log.
+            Exception: Whatever a listener's `created` raises; the session is then not registered.
+        """
+        fields = (id, cwd, parent_session, seed_length, created_at)
+        if header is not None and any(field is not None for field in fields):
+            raise InvalidHeader("give either a header or its fields")
+        if header is None:
+            if cwd is not None and seed is None and not _is_absolute(cwd):
+                raise InvalidCwd(cwd)
+            header = SessionHeader(
+                id=new_session_id() if id is None else parse_session_id(id),
+                created_at=self._clock() if created_at is None else created_at,
+                cwd=cwd,
+                parent_session=parent_session,
+                seed_length=seed_length,
+            )
+        if header.id in self._attached:
+            raise DuplicateSession(header.id)
+        return self._attach(Session(header, seed=() if seed is None else seed, clock=self._clock))
+
+    def fork(
+        self,
+        session: Session,
+        *,
+        upto: int | None = None,
+        id: str | None = None,  # noqa: A002 # as in `create`
+    ) -> Session:
+        """Create a session from the beginning of another one, with its lineage in the header.
+
+        Args:
+            session: The session to fork; it is not changed.
+            upto: The seq of the last event to take over, inclusive; the whole log unless given. A turn that is
+                open there is closed in the child; the closers do not count in `seed_length`.
+            id: The child's id; a UUID unless given.
+
+        Raises:
+            InvalidSeed: The log has no event `upto`.
+            DuplicateSession, InvalidSessionId: As `create`.
+        """
+        if upto is not None and not (type(upto) is int and 0 <= upto < len(session.events)):
+            raise InvalidSeed(-1 if type(upto) is not int else upto, f"the log has {len(session.events)} events")
+        seed = session.events[:] if upto is None else session.events[: upto + 1]
+        taken = len(seed)
+        seed.extend(interrupted_turn_closers(seed))
+        return self.create(
+            id=id,
+            cwd=session.header.cwd,
+            seed=seed,
+            parent_session=session.id,
+            seed_length=taken,
+        )
+
+    def get(self, session_id: str) -> Session | None:
+        """Look up a live session; None if there is none."""
+        attached = self._attached.get(session_id)
+        return None if attached is None else attached.session
+
+    def list(self) -> "list[Session]":
+        """List the live sessions, in the order of their creation."""
+        return [attached.session for attached in self._attached.values()]
+
+    def subscribe(self, listener: object) -> Callable[[], None]:
+        """Tell a listener of everything that happens from now on.
+
+        Args:
+            listener: An object with any of the methods of `SessionListener`. Sessions that exist already are
+                not announced; `list` has them.
+
+        Returns:
+            A function that ends the subscription; calling it again does nothing.
+        """
+        subscription = _Subscription(listener)
+        self._subscriptions = (*self._subscriptions, subscription)
+
+        def unsubscribe() -> None:
+            self._subscriptions = tuple(kept for kept in self._subscriptions if kept is not subscription)
+
+        return unsubscribe
+
+    async def flush(self, session: Session) -> None:
+        """Wait until every listener has made the session durable. Every listener runs.
+
+        Raises:
+            ExceptionGroup: Failures of this flush, and of notifications since the last one, together.
+            NotAttached: The session is not live in this store.
+        """
+        attached = self._find(session)
+        failures = await _await_all(self._subscriptions, "flush", session)
+        failures = attached.failures + failures
+        attached.failures = []
+        if failures:
+            raise ExceptionGroup(f"flush of session {session.id!r} failed", failures)
+
+    async def release(self, session: Session) -> None:
+        """Flush a session, then detach it: listeners hear no more of it, and its id is free.
+
+        Raises:
+            ExceptionGroup: The flush failed, and the session is still attached; or a listener failed to let go,
+                and it is detached.
+            NotAttached: The session is not live in this store.
+        """
+        await self.flush(session)
+        attached = self._find(session)
+        try:
+            failures = await _await_all(self._subscriptions, "released", session)
+        finally:
+            self._detach(attached)
+        failures = attached.failures + failures
+        if failures:
+            raise ExceptionGroup(f"release of session {session.id!r} failed", failures)
+
+    def _find(self, session: Session) -> _Attached:
+        attached = self._attached.get(session.id)
+        if attached is None or attached.session is not session:
+            raise NotAttached(session.id)
+        return attached
+
+    def _attach(self, session: Session) -> Session:
+        attached = self._attached[session.id] = _Attached(session)
+        attached.is_telling = True  # what a listener appends in `created` is told after all have been told of it
+        session._on_event = self._tell  # noqa: SLF001 # the store's end of the wire
+        told: list[object] = []
+        try:
+            for subscription in self._subscriptions:
+                _call(subscription.listener, "created", session)
+                told.append(subscription.listener)
+        except BaseException:
+            self._detach(attached)
+            for listener in reversed(told):
+                _withdraw(listener, session)
+            raise
+        attached.is_telling = False
+        self._drain(attached)
+        return session
+
+    def _detach(self, attached: _Attached) -> None:
+        session = attached.session
+        session._on_event = None  # noqa: SLF001 # as above
+        if self._attached.get(session.id) is attached:
+            del self._attached[session.id]
+
+    def _tell(self, session: Session, event: SessionEvent) -> None:
+        attached = self._attached[session.id]
+        if self._subscriptions or attached.is_telling:
+            attached.waiting.append(event)
+            if not attached.is_telling:
+                self._drain(attached)
+
+    def _drain(self, attached: _Attached) -> None:
+        """Tell what waits, in the order of the log, also when a listener appends while it is told."""
+        attached.is_telling = True
+        interruption: BaseException | None = None
+        while attached.waiting:
+            event = attached.waiting.popleft()
+            for subscription in self._subscriptions:
+                if subscription.event is None:
+                    continue
+                try:
+                    subscription.event(attached.session, event)
+                except Exception as error:  # noqa: BLE001 # surfaces at the next flush
+                    _log.exception("a listener failed on %s of session %r", event.type, attached.session.id)
+                    attached.failures.append(error)
+                except BaseException as error:  # noqa: BLE001 # raised below, once everybody has been told
+                    interruption = interruption or error
+        attached.is_telling = False
+        if interruption is not None:
+            raise interruption
+
+
+def _call(listener: object, method: str, session: Session) -> Any:
+    function = getattr(listener, method, None)
+    return None if function is None else function(session)
+
+
+def _withdraw(listener: object, session: Session) -> None:
+    try:
+        _call(listener, "withdrawn", session)
+    except Exception:  # noqa: BLE001 # the refusal that caused it is what the caller hears
+        _log.exception("a listener failed to let go of session %r", session.id)
+
+
+async def _await_all(subscriptions: tuple[_Subscription, ...], method: str, session: Session) -> list[Exception]:
+    """Await a method of every listener, one after another; failures are collected."""
+    failures: list[Exception] = []
+    for subscription in subscriptions:
+        try:
+            waiting: Awaitable[None] | None = _call(subscription.listener, method, session)
+            if waiting is not None:
+                await waiting
+        except Exception as error:  # noqa: BLE001 # raised in a group by the caller
+            failures.append(error)
+    return failures
+
+
+def _is_absolute(cwd: object) -> bool:
+    if not isinstance(cwd, str):
+        return False
+    drive, rest = ntpath.splitdrive(cwd)
+    return posixpath.isabs(cwd) or (bool(drive) and rest[:1] in {"\\", "/"}) or (drive[:2] == "\\\\" and not rest)
