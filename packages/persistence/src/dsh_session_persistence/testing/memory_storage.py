@@ -7,16 +7,17 @@ Flow: clause -> MemoryStorage -> MemoryMedium.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from dsh_session import SessionId
+from dsh_session import SessionEvent, SessionHeader, SessionId
 from dsh_session_persistence.errors import StorageFailure
-from dsh_session_persistence.memory import MemoryBackend, MemoryMedium, MemoryPersistence
+from dsh_session_persistence.memory import MemoryMedium, MemoryPersistence
 from dsh_session_persistence.service import SessionPersistence
 from dsh_session_persistence.testing.faults import abandon, backend_of
 from dsh_session_persistence.testing.storage import Storage
 
-__all__ = ["MemoryStorage"]
+__all__ = ["Breaking", "MemoryStorage"]
 
 
 class MemoryStorage(Storage):
@@ -71,22 +72,24 @@ class MemoryStorage(Storage):
 
     def fail_in_the_middle(self, instance: SessionPersistence) -> None:
         backend: Any = backend_of(instance)
+        append_batch = backend.append_batch
 
-        async def fail(*_: Any) -> None:
-            del backend.append_batch
-            raise StorageFailure("writing", OSError("no space left (injected)"))
+        async def fail(header: SessionHeader, events: Sequence[SessionEvent], materialized: bool) -> None:
+            backend.append_batch = append_batch
+            try:
+                await append_batch(header, Breaking(events), materialized)
+            except OSError as error:
+                raise StorageFailure("writing", error) from error
 
         backend.append_batch = fail
 
     def disable_lock(self, instance: SessionPersistence) -> None:
         backend: Any = backend_of(instance)
-        assert isinstance(backend, MemoryBackend)
 
         async def acquire(_: SessionId) -> None:
-            """Own nothing, believe everything."""
+            """Own nothing, and believe to own everything."""
 
         backend.acquire = acquire
-        backend._check_owner = acquire_nothing
 
     def _rewrite(self, session_id: SessionId, index: int, changes: dict[str, Any]) -> None:
         records = self.medium.records[session_id]
@@ -94,5 +97,12 @@ class MemoryStorage(Storage):
         records[index] = json.dumps(record, separators=(",", ":")).encode()
 
 
-def acquire_nothing(_: SessionId) -> None:
-    """Find no owner."""
+class Breaking(tuple[SessionEvent, ...]):
+    """A batch whose second event never arrives."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[SessionEvent]:
+        """Give one event, then fail."""
+        yield self[0]
+        raise OSError("no space left (injected)")

@@ -54,11 +54,11 @@ class Log:
         `Log().turn_start(1).user("hi").turn_end().events` is a whole turn.
     """
 
-    def __init__(self, *, start: int = 0, turn: int = 1) -> None:
+    def __init__(self, *, start: int = 0, turn: int = 1, step: int = 0) -> None:
         self.events: list[SessionEvent] = []
         self._start = start
         self._turn = turn
-        self._step = 0
+        self._step = step
 
     def add(self, kind: str, data: dict[str, Any], **envelope: Any) -> Self:
         """Add an event of any type."""

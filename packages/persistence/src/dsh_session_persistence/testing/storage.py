@@ -7,6 +7,8 @@ A storage must give `open`, `crash`, `tear` and `damage`. Every other method is 
 in `unsupported` if the medium cannot have it. A name in `unsupported` whose method works fails the contract.
 """
 
+# ruff: noqa: ARG002 - the default of an ability uses none of its arguments
+
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
