@@ -24,7 +24,7 @@ import tarfile
 import tempfile
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from email import message_from_bytes
@@ -117,12 +117,12 @@ def stage(distribution: Distribution, tree: Path, target: Path) -> None:
         target.mkdir()
         for name in ("pyproject.toml", "README.md", "LICENSE"):
             shutil.copy(tree / name, target / name)
-        shutil.copytree(tree / distribution.source, target / distribution.source)
+        shutil.copytree(tree / distribution.source, target / distribution.source, symlinks=True)
     else:
-        shutil.copytree(tree / distribution.folder, target)
+        shutil.copytree(tree / distribution.folder, target, symlinks=True)
         (target / "pytest.ini").write_text(_pytest_ini(tree, distribution), encoding="utf-8")
     if (tree / distribution.tests).is_dir():
-        shutil.copytree(tree / distribution.tests, target / distribution.tests)
+        shutil.copytree(tree / distribution.tests, target / distribution.tests, symlinks=True)
     if (tree / "tests" / "conftest.py").is_file():
         (target / "tests").mkdir(exist_ok=True)
         shutil.copy(tree / "tests" / "conftest.py", target / "tests" / "conftest.py")
@@ -189,8 +189,7 @@ def build(root: Path, ref: str | None, out: Path) -> list[Path]:
             stage(distribution, tree, Path(scratch) / distribution.name)
         with ThreadPoolExecutor(max_workers=2) as pool:
             list(pool.map(lambda one: _build_one(Path(scratch) / one.name, out, epoch), known))
-    for distribution in known:
-        check(distribution, out)
+    check(known, out)
     return sorted((*out.glob("*.whl"), *out.glob("*.tar.gz")))
 
 
@@ -209,15 +208,22 @@ def _build_one(staged: Path, out: Path, epoch: str) -> None:
         raise DistFailure(f"{staged.name} does not build:\n{done.stdout}")
 
 
-def check(distribution: Distribution, out: Path) -> None:
-    """Refuse archives of a distribution whose metadata or content is not complete."""
+def check(known: Iterable[Distribution], out: Path) -> None:
+    """Refuse archives whose metadata or content is not complete, with everything that is wrong with all of them."""
+    faults = [f"{one.name}: {fault}" for one in known for fault in archive_faults(one, out)]
+    if faults:
+        raise DistFailure("\n".join(faults))
+
+
+def archive_faults(distribution: Distribution, out: Path) -> Iterator[str]:
+    """Yield what the two archives of a distribution lack."""
     stem = distribution.name.replace("-", "_")
     wheels, sdists = list(out.glob(f"{stem}-[0-9]*.whl")), list(out.glob(f"{stem}-[0-9]*.tar.gz"))
     if len(wheels) != 1 or len(sdists) != 1:
-        raise DistFailure(f"{distribution.name}: one wheel and one sdist expected, found {wheels + sdists}")
-    faults = [*wheel_faults(distribution, wheels[0]), *sdist_faults(distribution, sdists[0])]
-    if faults:
-        raise DistFailure("\n".join(f"{distribution.name}: {fault}" for fault in faults))
+        yield f"one wheel and one sdist expected, found {[path.name for path in wheels + sdists]}"
+        return
+    yield from wheel_faults(distribution, wheels[0])
+    yield from sdist_faults(distribution, sdists[0])
 
 
 def wheel_faults(distribution: Distribution, wheel: Path) -> Iterator[str]:
