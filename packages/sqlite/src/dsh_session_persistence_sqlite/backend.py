@@ -34,6 +34,7 @@ from dsh_session_persistence_sqlite.rows import (
     INSERT_HEADER,
     SELECT_EVENTS,
     SELECT_LISTED,
+    SELECT_ORPHAN,
     event_from_row,
     event_rows,
     header_from_row,
@@ -205,7 +206,7 @@ def _is_stored(connection: sqlite3.Connection, session_id: SessionId) -> bool:
 
 
 def _check_free(connection: sqlite3.Connection, session_id: SessionId) -> None:
-    if _is_stored(connection, session_id):
+    if _is_stored(connection, session_id) or connection.execute(SELECT_ORPHAN, (session_id,)).fetchone():
         raise SessionExists(session_id)
 
 

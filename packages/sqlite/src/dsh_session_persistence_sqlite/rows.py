@@ -23,6 +23,7 @@ __all__ = [
     "SELECT_EVENTS",
     "SELECT_HEADER",
     "SELECT_LISTED",
+    "SELECT_ORPHAN",
     "event_from_row",
     "event_rows",
     "header_from_row",
@@ -38,6 +39,7 @@ INSERT_HEADER = f"INSERT INTO sessions ({_HEADER_COLUMNS}) VALUES (?, ?, ?, CAST
 INSERT_EVENT = f"INSERT INTO events (session_id, {_EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
 SELECT_HEADER = f"SELECT {_HEADER_COLUMNS} FROM sessions WHERE id = ?"  # noqa: S608 - constants
 SELECT_EVENTS = f"SELECT {_EVENT_COLUMNS} FROM events WHERE session_id = ? AND seq >= ? ORDER BY seq"  # noqa: S608 - constants
+SELECT_ORPHAN = "SELECT 1 FROM events WHERE session_id = ? LIMIT 1"
 DELETE_EVENTS = "DELETE FROM events WHERE session_id = ? AND seq >= ?"
 SELECT_LISTED = (
     f"SELECT {_HEADER_COLUMNS}, {_EVENT_COLUMNS} FROM sessions JOIN events ON session_id = id AND seq = 0"  # noqa: S608 - constants
@@ -122,6 +124,8 @@ def read_prefix(connection: sqlite3.Connection, session_id: SessionId) -> Stored
     try:
         row = connection.execute(SELECT_HEADER, (session_id,)).fetchone()
         if row is None:
+            if connection.execute(SELECT_ORPHAN, (session_id,)).fetchone():
+                raise CorruptSession(session_id, "there are events, and no header under this id")
             return None
         try:
             header = header_from_row(row)
