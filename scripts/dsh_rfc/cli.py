@@ -7,10 +7,8 @@ judged.
 
 import os
 import sys
-import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -79,7 +77,7 @@ def check(
     for crash in report.crashes:
         _complain(f"the rule {crash.code} crashed on {record.display(crash.path)}: {_one_line(crash.error)}")
         if _debugging():
-            traceback.print_exception(crash.error)
+            _show_traceback(crash.error)
     if report.crashes:
         _complain(f"this is a bug of dsh-rfc; please report it at {ISSUES} (--debug shows where it happened)")
     found = f"{_count(len(report.diagnostics), 'finding')} in {_count(files, 'file')}" if files else "no findings"
@@ -154,7 +152,7 @@ def _run() -> int:
         return NO_VERDICT
     except Exception as error:  # noqa: BLE001 - a bug must not look like a finding
         if _debugging():
-            traceback.print_exc()
+            _show_traceback(error)
         _complain(
             f"{_one_line(error)}; this is a bug, please report it at {ISSUES} (--debug shows where it happened)"
         )
@@ -164,6 +162,12 @@ def _run() -> int:
 
 def _debugging() -> bool:
     return "--debug" in sys.argv[1:2]
+
+
+def _show_traceback(error: BaseException) -> None:
+    import traceback
+
+    traceback.print_exception(error)
 
 
 def _painter() -> Callable[[str], str]:
@@ -192,6 +196,3 @@ def _one_line(error: BaseException) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-__all__: list[Any] = ["main"]

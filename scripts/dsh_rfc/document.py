@@ -39,6 +39,7 @@ class Heading:
         level: 1 to 6.
         name: The text as written, without markers and outer spaces.
         line: 1-based, of its first line.
+        last_line: 1-based; another line than the first when it is underlined.
         column: 1-based, of the first character that is no space.
         markup: `#` to `######`, or `=` or `-` for an underlined heading.
         token_index: Where its opening token stands in `Document.blocks`.
@@ -47,6 +48,7 @@ class Heading:
     level: int
     name: str
     line: int
+    last_line: int
     column: int
     markup: str
     token_index: int
@@ -95,6 +97,7 @@ class Document:
                     level=int(token.tag[1:]),
                     name=self.blocks[index + 1].content.strip(),
                     line=token.map[0] + 1,
+                    last_line=token.map[1],
                     column=column_of_text(first),
                     markup=token.markup,
                     token_index=index,

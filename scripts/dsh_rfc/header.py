@@ -40,7 +40,7 @@ class Header:
         title: The first heading of level 1, wherever it stands.
         status: The line that counts as the status line.
         repeated: Further `Status:` lines.
-        title_line: Where the title stands, or 1: the line from which the others are counted.
+        title_line: The last line of the title, or 1: the line from which the others are counted.
         first_section_line: Where the first section starts, or one past the last line.
     """
 
@@ -59,7 +59,7 @@ class Header:
 def read_header(document: Document) -> Header:
     """Return what can be found of the header."""
     title = next((heading for heading in document.headings if heading.level == 1), None)
-    title_line = title.line if title else 1
+    title_line = title.last_line if title else 1
     first_section_line = next(
         (
             heading.line
@@ -99,9 +99,15 @@ def _status_lines(document: Document) -> Iterator[StatusLine]:
 
 
 def _near_status(document: Document, title_line: int, first_section_line: int) -> StatusLine | None:
+    code = {
+        number
+        for token in document.blocks
+        if token.type in {"fence", "code_block"} and token.map is not None
+        for number in range(token.map[0] + 1, token.map[1] + 1)
+    }
     last = min(first_section_line - 1, title_line + _HEADER_LINES)
     for number in range(title_line + 1, last + 1):
         text = document.lines[number - 1] if number <= len(document.lines) else ""
-        if _NEAR_STATUS.match(text):
+        if number not in code and _NEAR_STATUS.match(text):
             return StatusLine(line=number, text=text.strip(), is_exact=False)
     return None

@@ -21,7 +21,7 @@ def render_rule_page(rule: Rule[Any]) -> str:
         "",
         f"Severity: {rule.severity}",
         "",
-        inspect.cleandoc(rule.doc or ""),
+        _what_and_why(rule),
         "",
         "## How to mend it",
         "",
@@ -42,6 +42,12 @@ def render_rule_list(rules: Iterable[Rule[Any]]) -> str:
     listed = list(rules)
     width = max(len(rule.code) for rule in listed)
     return "".join(f"{rule.code.ljust(width)}  {rule.summary}\n" for rule in listed)
+
+
+def _what_and_why(rule: Rule[Any]) -> str:
+    """Return the docstring below its first line, a paragraph a line: the page has a summary of its own."""
+    paragraphs = inspect.cleandoc(rule.doc or "").split("\n\n")[1:]
+    return "\n\n".join(" ".join(paragraph.split("\n")) for paragraph in paragraphs)
 
 
 def _example(files: Mapping[str, str]) -> Iterator[str]:

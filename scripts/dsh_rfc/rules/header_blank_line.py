@@ -16,7 +16,9 @@ from dsh_rfc.rule import Rule, each_rfc
 def check(subject: Rfc, _: Corpus) -> Iterator[Finding]:
     """Report a missing or a superfluous blank line around the status line."""
     header, lines, path = subject.header, subject.document.lines, subject.path
-    if header.status is None or header.status.line >= header.first_section_line:
+    if header.status is None or not header.status.is_exact:
+        return
+    if not header.title_line < header.status.line < header.first_section_line:
         return
     after_title, status = header.title_line + 1, header.status.line
     if lines[after_title - 1].strip() and (status == after_title or status == after_title + 1):

@@ -18,22 +18,34 @@ from dsh_rfc.rule import Rule, whole_record
 
 
 def check(subject: Corpus, _: Corpus) -> Iterator[Finding]:
-    """Report each row of the curated page that links into a lifecycle folder."""
+    """Report each run of lines of the curated page that are rows with a link into a lifecycle folder."""
     page = subject.curated
     if page is None:
         return
-    in_table, reported = False, set[int]()
+    rows: list[int] = []
+    for number in (*_rows(page, subject), 0):
+        if rows and number != rows[-1] + 1:
+            first = page.lines[rows[0] - 1]
+            what = "a row of the index stands" if len(rows) == 1 else f"{len(rows)} rows of the index stand"
+            message = f"{what} in the curated page"
+            yield Finding(path=page.path, line=rows[0], column=column_of_text(first), message=message)
+            rows = []
+        rows.append(number)
+
+
+def _rows(page: Document, corpus: Corpus) -> list[int]:
+    in_table, rows = False, set[int]()
     for token in page.blocks:
         if token.type in {"table_open", "table_close"}:
             in_table = token.type == "table_open"
-        if token.type != "inline" or token.map is None or not _links_into_lifecycle(page, token, subject):
-            continue
-        for number in range(token.map[0] + 1, token.map[1] + 1):
-            line = page.lines[number - 1]
-            if (in_table or (line.strip().startswith("|") and "](" in line)) and number not in reported:
-                reported.add(number)
-                message = "a row of the index stands in the curated page"
-                yield Finding(path=page.path, line=number, column=column_of_text(line), message=message)
+        if token.type == "inline" and token.map is not None and _links_into_lifecycle(page, token, corpus):
+            lines = range(token.map[0] + 1, token.map[1] + 1)
+            rows.update(number for number in lines if in_table or _looks_like_row(page.lines[number - 1]))
+    return sorted(rows)
+
+
+def _looks_like_row(line: str) -> bool:
+    return line.strip().startswith("|") and "](" in line
 
 
 def _links_into_lifecycle(page: Document, token: Token, corpus: Corpus) -> bool:
@@ -53,7 +65,7 @@ def _links_into_lifecycle(page: Document, token: Token, corpus: Corpus) -> bool:
 RULE = Rule(
     code="index-row",
     summary="The curated page holds no rows of the index.",
-    hint="delete the row; the index lists every RFC",
+    hint="delete it; the index lists every RFC",
     doc=__doc__,
     over=whole_record,
     check=check,

@@ -1,0 +1,117 @@
+"""Fixtures of the gates' tests: a corpus in memory, the command in this process, the real corpus."""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from dsh_rfc import cli
+from dsh_rfc.contract import Contract
+from dsh_rfc.corpus import Corpus
+from dsh_rfc.tree import Entry, Kind, is_markdown
+
+PROPOSED = """# RFC: {title}
+
+Status: proposed
+
+## Problem
+
+A cold start takes four seconds.
+
+## Proposal
+
+Keep one process warm.
+
+## Alternatives considered
+
+**Start faster.** Two seconds are the floor.
+
+## Acceptance criteria
+
+A start takes less than a second.
+
+## Risks
+
+A warm process costs memory.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a run of the command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+RunCommand = Callable[..., Outcome]
+
+
+@pytest.fixture
+def proposed() -> Callable[[str], str]:
+    """Return a maker of complete proposed RFCs."""
+    return lambda title: PROPOSED.format(title=title)
+
+
+@pytest.fixture
+def corpus_of() -> Callable[..., Corpus]:
+    """Return a maker of corpora from paths and texts, folders included."""
+
+    def make(files: Mapping[str, str | bytes], contract: Contract | None = None) -> Corpus:
+        entries: dict[str, Entry] = {}
+        for path, text in files.items():
+            data = text if isinstance(text, bytes) else text.encode()
+            entries[path] = Entry(path=path, data=data if is_markdown(path) else b"")
+            parts = path.split("/")
+            for depth in range(1, len(parts)):
+                folder = "/".join(parts[:depth])
+                entries[folder] = Entry(path=folder, kind=Kind.FOLDER)
+        ordered = tuple(entries[path] for path in sorted(entries))
+        return Corpus(contract=contract or Contract(), entries=ordered)
+
+    return make
+
+
+@pytest.fixture
+def write_tree(tmp_path: Path) -> Callable[[Mapping[str, str | bytes]], Path]:
+    """Return a writer of files below a fresh folder."""
+
+    def write(files: Mapping[str, str | bytes]) -> Path:
+        for path, text in files.items():
+            file = tmp_path / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return tmp_path
+
+    return write
+
+
+@pytest.fixture
+def run_command(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> RunCommand:
+    """Return a runner of `dsh-rfc` in this process, from any folder."""
+
+    def run(*arguments: str | Path, cwd: Path | None = None) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["dsh-rfc", *map(str, arguments)])
+        if cwd is not None:
+            monkeypatch.chdir(cwd)
+        capfdbinary.readouterr()
+        with pytest.raises(SystemExit) as exit_info:
+            cli.main()
+        captured = capfdbinary.readouterr()
+        assert isinstance(exit_info.value.code, int)
+        return Outcome(code=exit_info.value.code, out=captured.out.decode(), err=captured.err.decode())
+
+    return run
+
+
+@pytest.fixture
+def real_corpus() -> Path:
+    """Return the folder of real RFCs, or skip."""
+    folder = os.environ.get("DSH_CORPUS")
+    if not folder:
+        pytest.skip("DSH_CORPUS names no corpus")
+    return Path(folder)
