@@ -66,6 +66,7 @@ def test_monstrous_text_ends_in_findings(
 
 
 @example(data=b"Status:")
+@example(data=b"#")
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     data=st.binary(max_size=80)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from dsh_rfc.corpus import Corpus
 from dsh_rfc.diagnostics import Finding
+from dsh_rfc.document import Heading
 from dsh_rfc.rfc import Rfc
 from dsh_rfc.rule import Rule
 
@@ -33,11 +34,16 @@ def check(subject: Rfc, _: Corpus) -> Iterator[Finding]:
     elif title.markup != "#":
         yield Finding(path=path, message="the title is an underlined heading")
     elif not title.name.startswith(prefix.rstrip()):
-        column = title.column + 2
+        column = _text_column(title, document.lines[0])
         yield Finding(path=path, column=column, message=f"the title does not start with {prefix!r}")
     elif not title.name.startswith(prefix):
-        column = title.column + 2 + len(prefix.rstrip())
+        column = _text_column(title, document.lines[0]) + len(prefix.rstrip())
         yield Finding(path=path, column=column, message=f"nothing that reads as a title follows {prefix!r}")
+
+
+def _text_column(title: Heading, line: str) -> int:
+    """Return where the text of a heading starts, or the heading itself when it has none."""
+    return line.index(title.name, title.column) + 1 if title.name else title.column
 
 
 RULE = Rule(
