@@ -53,7 +53,8 @@ def difference(item: Generated) -> str:
         fromfile=item.path if present is not None else "/dev/null",
         tofile=f"{item.path} (generated)",
     )
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ no newline at the end\n" for line in lines)
+    shown_lines = (line if line.endswith("\n") else f"{line}\n\\ no newline at the end\n" for line in lines)
+    return "".join(shown_lines) or f"{item.path} holds bytes that are not UTF-8\n"
 
 
 def write(item: Generated) -> bool:

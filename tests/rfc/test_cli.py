@@ -185,6 +185,44 @@ def test_json_holds_the_count_and_every_field(repository: Path, run_command):
     assert (diagnostic["code"], diagnostic["severity"]) == ("status-folder", "error")
 
 
+@pytest.mark.parametrize(
+    ("format_name", "start"),
+    [("text", f"{PATH}:3:9: "), ("sarif", "{"), ("github", f"::error file={PATH},line=3,col=9,")],
+)
+def test_every_format_leaves_through_stdout_with_the_same_exit_code(
+    repository: Path, run_command, format_name: str, start: str
+):
+    """The format is for the reader; the verdict is the same."""
+    file = repository / PATH
+    file.write_text(file.read_text().replace("Status: proposed", "Status: implemented"))
+    outcome = run_command("check", "--format", format_name)
+    assert (outcome.code, outcome.err) == (1, "1 RFC checked, 1 finding in 1 file\n")
+    assert outcome.out.startswith(start)
+
+
+def test_a_crash_while_looking_for_obstacles_is_exit_code_2(
+    repository: Path, run_command, monkeypatch: pytest.MonkeyPatch
+):
+    """An index over files that could not be judged might hide one."""
+
+    def crashing(*_: object) -> Iterator[Finding]:
+        raise ZeroDivisionError
+        yield
+
+    broken = tuple(replace(rule, check=crashing) if rule.code == "wrong-depth" else rule for rule in RULES)
+    monkeypatch.setattr(check, "RULES", broken)
+    assert run_command("index", "--check").code == 2
+
+
+def test_a_path_outside_of_the_record_is_exit_code_2(repository: Path, run_command, tmp_path_factory):
+    """It was asked about, and nothing was judged."""
+    outside = tmp_path_factory.mktemp("outside") / "x.md"
+    outside.write_text("x")
+    outcome = run_command("check", outside)
+    assert outcome.code == 2
+    assert "outside" in outcome.err
+
+
 def test_an_index_is_written_once_and_checked_without_writing(repository: Path, run_command):
     """The check is the same code path, so what was just written is fresh."""
     path = repository / "docs/rfc/INDEX.md"
