@@ -36,9 +36,9 @@ def check_record(
     """
     rules = choose(RULES, select=select, ignore=(*ignore, *record.corpus.contract.ignore))
     report = run(record.corpus, rules, wanted=_wanted(record, paths))
-    if not report.checked and not report.diagnostics and not report.crashes:
+    if not report.checked and not (report.pages and paths) and not report.diagnostics and not report.crashes:
         if paths:
-            msg = f"no RFC stands at {' '.join(str(path) for path in paths)}"
+            msg = f"nothing that is judged stands at {' '.join(str(path) for path in paths)}"
             raise PathUnknown(msg)
         msg = f"{record.folder} holds no RFC"
         raise RecordMissing(msg)

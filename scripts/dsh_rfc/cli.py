@@ -81,7 +81,8 @@ def check(
     if report.crashes:
         _complain(f"this is a bug of dsh-rfc; please report it at {ISSUES} (--debug shows where it happened)")
     found = f"{_count(len(report.diagnostics), 'finding')} in {_count(files, 'file')}" if files else "no findings"
-    click.echo(f"{_count(report.checked, 'RFC')} checked, {found}", err=True)
+    pages = f" and {_count(report.pages, 'other page')}" if report.pages else ""
+    click.echo(f"{_count(report.checked, 'RFC')}{pages} checked, {found}", err=True)
     return NO_VERDICT if report.crashes else FINDINGS if report.diagnostics else CLEAN
 
 

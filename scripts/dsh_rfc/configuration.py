@@ -159,5 +159,8 @@ def _contradictions(contract: Contract) -> Iterator[str]:
             yield f"{key} = {getattr(contract, key)!r}: allowed is a file name that ends in .md"
     if contract.curated == contract.index:
         yield f"index = {contract.index!r}: the curated page has this name"
+    for position, folder in enumerate(contract.exclude):
+        if not folder.strip("/") or not {".", ".."}.isdisjoint(folder.split("/")) or "*" in folder:
+            yield f"exclude.{position} = {folder!r}: allowed is the name of a folder, or a path from the top"
     if contract.max_file_bytes <= 0:
         yield f"max-file-bytes = {contract.max_file_bytes!r}: allowed is a positive number"

@@ -78,6 +78,8 @@ class Contract:
         notes: Names that may stand at the root of a lifecycle folder.
         translations: Language tags of counterparts (`x.zh.md`), which the format rules pass over.
         ignore: Codes of rules that do not apply to this repository.
+        exclude: Folders whose Markdown is not judged, because it is generated or vendored: a name means every
+            folder of that name, a path with a slash one folder or file from the top of the repository.
         max_file_bytes: A larger file is no document and is not parsed.
     """
 
@@ -103,6 +105,7 @@ class Contract:
     notes: tuple[str, ...] = ("AGENTS.md", "CLAUDE.md")
     translations: tuple[str, ...] = ("zh",)
     ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ("node_modules", "third_party", "vendor")
     max_file_bytes: int = 32 * 1024 * 1024
 
     __pydantic_config__: ClassVar[Any] = dict(_CONFIG)

@@ -1,20 +1,21 @@
 """Everything that the rules of one run look at.
 
-Owns joining the tree, the contract and the documents, each file decoded and parsed at most once whatever the
-number of rules. Refuses to read files and to judge.
+Owns joining the record, the repository around it, the contract and the documents, each file decoded and parsed at
+most once whatever the number of rules. Refuses to know how files are found and read, and to judge.
 
-Flow: entries -> places -> documents and flaws -> RFCs.
+Flow: entries -> places -> documents and flaws -> RFCs; paths of the repository -> pages.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from dsh_rfc.contract import Contract
 from dsh_rfc.document import Document, Flaw, decode
 from dsh_rfc.placement import Place, Role, judge
 from dsh_rfc.rfc import Rfc
-from dsh_rfc.tree import Entry, Kind
+from dsh_rfc.tree import Entry, Kind, is_markdown
+from dsh_rfc.worktree import Worktree, of_entries
 
 _READ = frozenset({Role.RFC, Role.CURATED, Role.INDEX})
 
@@ -34,6 +35,14 @@ class Located:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Unread:
+    """A Markdown file that no RFC rule looks at and that is no text."""
+
+    path: str
+    flaw: Flaw
+
+
+@dataclass(frozen=True, kw_only=True)
 class Corpus:
     """A record of RFCs under its contract.
 
@@ -42,11 +51,14 @@ class Corpus:
         entries: Everything in the record, paths relative to it.
         record: Where the record stands, relative to the folder that all findings count from; empty when
             that is the record itself.
+        around: The repository around the record; when it is not given, nothing is known of it.
     """
 
     contract: Contract
     entries: tuple[Entry, ...]
     record: str = ""
+    around: Worktree | None = None
+    _read: dict[str, Document | Flaw] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def path(self) -> str:
@@ -103,6 +115,47 @@ class Corpus:
     def index(self) -> Document | None:
         """The index as it stands on the disk."""
         return self.documents.get(self.locate(self.contract.index))
+
+    @cached_property
+    def worktree(self) -> Worktree:
+        """Where links may lead."""
+        return self.around or of_entries(self.entries, self.locate)
+
+    @cached_property
+    def pages(self) -> tuple[Document, ...]:
+        """Every Markdown file that is judged and decodes, RFCs included, in path order."""
+        read = (self._document_at(path) for path in self.worktree.documents)
+        return tuple(item for item in read if isinstance(item, Document))
+
+    @cached_property
+    def unread_pages(self) -> tuple["Unread", ...]:
+        """The pages that cannot be read, without those whose flaw stands in `located`."""
+        known = {item.path for item in self.located if item.flaw is not None}
+        read = ((path, self._document_at(path)) for path in self.worktree.documents if path not in known)
+        return tuple(Unread(path=path, flaw=item) for path, item in read if isinstance(item, Flaw))
+
+    @cached_property
+    def paths_around(self) -> tuple[str, ...]:
+        """The Markdown files outside of the record that are judged."""
+        inside = f"{self.record}/" if self.record else ""
+        return tuple(path for path in self.worktree.documents if not path.startswith(inside))
+
+    def page_at(self, path: str) -> Document | None:
+        """Return the Markdown file at a path of the repository, judged or not; None when there is none to read."""
+        if not is_markdown(path) or self.worktree.kind(path) is not Kind.FILE:
+            return None
+        found = self._document_at(path)
+        return found if isinstance(found, Document) else None
+
+    def _document_at(self, path: str) -> Document | Flaw:
+        if path in self.documents:
+            return self.documents[path]
+        if path not in self._read:
+            try:
+                self._read[path] = decode(path, self.worktree.read(path))
+            except OSError as error:
+                self._read[path] = Flaw(line=1, column=1, message=f"cannot be read: {error.strerror or error}")
+        return self._read[path]
 
     @cached_property
     def judged_paths(self) -> tuple[str, ...]:

@@ -55,7 +55,8 @@ class Report:
     """What a run found.
 
     Attributes:
-        checked: Number of files judged.
+        checked: Number of RFCs judged.
+        pages: Number of other Markdown files judged, outside of the record.
         diagnostics: Sorted, each once.
         crashes: Rules that could not judge; a run with one is no verdict.
     """
@@ -63,3 +64,4 @@ class Report:
     checked: int
     diagnostics: tuple[Diagnostic, ...]
     crashes: tuple[Crash, ...] = ()
+    pages: int = 0

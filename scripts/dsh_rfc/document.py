@@ -8,7 +8,7 @@ Flow: bytes -> text with LF -> block tokens -> headings; `inline(token)` -> chil
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -77,6 +77,12 @@ class Document:
     def blocks(self) -> tuple[Token, ...]:
         """The block tokens, in order; `inline` tokens have no children yet."""
         return self._parsed[0]
+
+    @property
+    def references(self) -> Mapping[str, Any]:
+        """The link reference definitions, by normalized label."""
+        references: Mapping[str, Any] = self._parsed[1].get("references", {})
+        return references
 
     @cached_property
     def headings(self) -> tuple[Heading, ...]:

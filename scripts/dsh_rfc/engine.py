@@ -41,7 +41,8 @@ def run(corpus: Corpus, rules: Iterable[Rule[Any]], *, wanted: Wanted = lambda _
                 continue
             found.update(_diagnose(rule, item) for item in findings)
     checked = sum(1 for path in corpus.judged_paths if wanted(path))
-    return Report(checked=checked, diagnostics=tuple(sorted(found)), crashes=tuple(crashes))
+    pages = sum(1 for path in corpus.paths_around if wanted(path))
+    return Report(checked=checked, diagnostics=tuple(sorted(found)), crashes=tuple(crashes), pages=pages)
 
 
 def _diagnose(rule: Rule[Any], finding: Finding) -> Diagnostic:

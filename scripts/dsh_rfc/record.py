@@ -16,6 +16,7 @@ from dsh_rfc.corpus import Corpus
 from dsh_rfc.errors import PathUnknown, RecordMissing
 from dsh_rfc.formats import printable
 from dsh_rfc.tree import read_tree
+from dsh_rfc.worktree import of_folder, of_repository
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,15 +46,19 @@ class Record:
         if root is not None:
             contract = Contract()
             entries = read_tree(root, max_file_bytes=contract.max_file_bytes)
-            corpus = Corpus(contract=contract, entries=entries)
-            return cls(base=Path(os.path.abspath(root)), folder=root, corpus=corpus, is_rooted=True)  # noqa: PTH100 - links stay as the caller wrote them
+            base, record = _repository_around(Path(os.path.abspath(root)), contract.root)  # noqa: PTH100 - links stay as the caller wrote them
+            around = of_folder(base, inside=record, is_bounded=bool(record), max_file_bytes=contract.max_file_bytes)
+            corpus = Corpus(contract=contract, entries=entries, record=record, around=around)
+            return cls(base=base, folder=root, corpus=corpus, is_rooted=True)
         repository = find_repository(Path.cwd())
         folder = repository.folder / repository.contract.root
         if not folder.is_dir():
             msg = f"{folder} is not a folder; name the record with --root, or set root in the configuration"
             raise RecordMissing(msg)
         entries = read_tree(folder, max_file_bytes=repository.contract.max_file_bytes)
-        corpus = Corpus(contract=repository.contract, entries=entries, record=repository.contract.root)
+        contract = repository.contract
+        around = of_repository(repository.folder, exclude=contract.exclude, max_file_bytes=contract.max_file_bytes)
+        corpus = Corpus(contract=contract, entries=entries, record=contract.root, around=around)
         return cls(base=repository.folder, folder=folder, corpus=corpus, is_rooted=False)
 
     def display(self, path: str) -> str:
@@ -84,3 +89,11 @@ class Record:
                 return given.relative_to(base).as_posix()
         msg = f"{path} is outside of {self.base}"
         raise PathUnknown(msg)
+
+
+def _repository_around(root: Path, usual: str) -> tuple[Path, str]:
+    """Return the repository that a record in the usual place stands in and its path there, else the record."""
+    parts = usual.split("/")
+    if root.parts[-len(parts) :] == tuple(parts):
+        return root.parents[len(parts) - 1], usual
+    return root, ""

@@ -10,6 +10,7 @@ from typing import Generic, Protocol, TypeVar
 
 from dsh_rfc.corpus import Corpus, Located
 from dsh_rfc.diagnostics import Finding, Severity
+from dsh_rfc.document import Document
 from dsh_rfc.rfc import Rfc
 
 
@@ -61,6 +62,11 @@ def each_entry(corpus: Corpus) -> Sequence[Located]:
 def each_rfc(corpus: Corpus) -> Sequence[Rfc]:
     """Every RFC with any text in it; an empty file is one finding, not ten."""
     return [rfc for rfc in corpus.rfcs if not rfc.document.is_blank]
+
+
+def each_page(corpus: Corpus) -> Sequence[Document]:
+    """Every Markdown file of the repository that decodes, RFCs included, generated and vendored ones not."""
+    return corpus.pages
 
 
 def whole_record(corpus: Corpus) -> Sequence[Corpus]:

@@ -1,4 +1,4 @@
-"""From a folder to entries: the only module that reads the files that are judged.
+"""From a folder to entries: the one module that opens the files that are judged.
 
 Owns walking and reading. Follows no symbolic link, opens nothing but regular files, and turns every failure
 of the operating system into a fault on the entry, so that one bad file never hides another. Refuses to judge.

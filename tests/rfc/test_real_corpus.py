@@ -58,7 +58,7 @@ def test_a_record_from_before_the_format_gets_the_verdicts_of_a_checker_of_lines
     for item in report.diagnostics:
         code = RULE_OF.get(item.code, item.code)
         if code not in NOT_ITS_BUSINESS:
-            ours[item.path, code] += 1
+            ours[item.path.removeprefix("docs/rfc/"), code] += 1
     assert sum(theirs.values()) > 300
     assert ours - theirs == Counter()
     assert theirs - ours == Counter()

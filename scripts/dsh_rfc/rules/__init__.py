@@ -17,6 +17,7 @@ from dsh_rfc.rules import (
     index_row,
     index_stale,
     legacy_marker,
+    page_unreadable,
     problem_first,
     section_banned,
     section_empty,
@@ -54,6 +55,7 @@ RULES: tuple[Rule[Any], ...] = (
     duplicate_topic.RULE,
     index_stale.RULE,
     index_row.RULE,
+    page_unreadable.RULE,
 )
 
 __all__ = ["RULES"]
