@@ -1,5 +1,8 @@
 """The JSONL medium as a storage of the contract, and the fixtures of its own tests."""
 
+# ruff: noqa: D102, D103 - each method is documented where the contract declares it
+
+import asyncio
 import errno
 import json
 import os
@@ -20,7 +23,7 @@ from dsh_session_persistence_jsonl.layout import SUFFIX, encode_id
 class FaultyDisk(Disk):
     """A disk that fails on demand, and counts."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.room_bytes: int | None = None  # how much still fits, None: all
         self.failing_syncs = 0
         self.failing_truncates = 0
@@ -152,3 +155,8 @@ class JsonlStorage(Storage):
 @pytest.fixture
 def jsonl_storage(tmp_path):
     return JsonlStorage(tmp_path / "root")
+
+
+@pytest.fixture
+def run():
+    return asyncio.run

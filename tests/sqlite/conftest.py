@@ -1,5 +1,8 @@
 """The SQLite medium as a storage of the contract, and the fixtures of its own tests."""
 
+# ruff: noqa: D102, D103 - each method is documented where the contract declares it
+
+import asyncio
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -102,7 +105,7 @@ class SqliteStorage(Storage):
 
     def disable_lock(self, instance: SessionPersistence) -> None:
         locks = backend_of(instance)._locks
-        locks.own = lambda session_id: None
+        locks.own = lambda _: None
 
     @contextmanager
     def changing(self) -> Iterator[sqlite3.Connection]:
@@ -120,3 +123,8 @@ class SqliteStorage(Storage):
 @pytest.fixture
 def sqlite_storage(tmp_path):
     return SqliteStorage(tmp_path / "sessions.db")
+
+
+@pytest.fixture
+def run():
+    return asyncio.run

@@ -99,7 +99,7 @@ class _Scan:
         expected = len(self._events)
         for event in events:
             if event.seq != expected:
-                self._refuse_sequence(lines, events, expected)
+                self._refuse_sequence(lines, events)
             expected += 1
         self._events += events
         self._offset += sum(map(len, lines)) + len(lines)
@@ -113,13 +113,14 @@ class _Scan:
                 del lines[:index]
                 return False
             if event.seq != len(self._events):
-                self._refuse_sequence([line], [event], len(self._events))
+                self._refuse_sequence([line], [event])
             self._events.append(event)
             self._offset += len(line) + 1
         return True
 
-    def _refuse_sequence(self, lines: list[bytes], events: list[SessionEvent], expected: int) -> None:
-        at = self._offset
+    def _refuse_sequence(self, lines: list[bytes], events: list[SessionEvent]) -> None:
+        """Raise for the first of these events, which begin behind those that were taken, that is out of order."""
+        expected, at = len(self._events), self._offset
         for line, event in zip(lines, events, strict=True):
             if event.seq != expected:
                 reason = f"found seq {event.seq} where {expected} was due"
