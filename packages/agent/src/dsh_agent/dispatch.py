@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from dsh_agent.errors import ToolFailure
-from dsh_agent.interrupt import CallCancelled, Interrupt, TimedOut
+from dsh_agent.interrupt import CallCancelled, Interrupt, Stopped, TimedOut
 from dsh_agent.tools import Tool, ToolContext, ToolOutput
 from dsh_agent.wording import code_of, describe, plain
 from dsh_session import InvalidEvent, NotJsonSerializable, SessionEvent, Text
@@ -57,6 +57,8 @@ async def run_call(
     try:
         returned = await interrupt.run(_await(body), timeout_s=tool.timeout_s, cancelled=cancelled)
         return _output(returned)
+    except Stopped:
+        raise
     except TimedOut as error:
         return error_output("TimeoutError", f"the tool was stopped: {error}", "timeout")
     except CallCancelled as error:

@@ -29,7 +29,10 @@ class TimedOut(Exception):
 
     Attributes:
         timeout_s: The time it had, in seconds.
+        code: Always `timeout`; it becomes the code of the turn's end.
     """
+
+    code = "timeout"
 
     def __init__(self, timeout_s: float) -> None:
         self.timeout_s = timeout_s

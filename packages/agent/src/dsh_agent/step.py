@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -72,6 +73,7 @@ class Step:
             await interrupt.run(self._read(assembly), timeout_s=self._scope.setup.limits.model_timeout_s)
         finally:
             self._is_reading = False
+        interrupt.check()
         self.hit_limit = assembly.hit_limit
         blocks = assembly.finish()
         message: dict[str, Any] = {"turn": self._scope.turn, "step": self._number, "content": blocks}
@@ -118,6 +120,9 @@ class Step:
         setup, session = self._scope.setup, self._scope.journal.session
         specs = [tool.spec for tool in setup.tools.values()]
         stream = setup.model.stream(session.derive_messages(), specs)
+        if inspect.iscoroutine(stream):
+            stream.close()
+            raise ModelProtocolError("stream() returned a coroutine; it has to be an async generator")
         try:
             async for chunk in stream:
                 if not self._is_reading or self._scope.interrupt.kind is not None:
