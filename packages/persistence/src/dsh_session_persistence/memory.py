@@ -8,6 +8,7 @@ Flow: coordinator -> MemoryBackend -> MemoryMedium.
 from __future__ import annotations
 
 import builtins
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -62,6 +63,8 @@ class MemoryBackend:
             try:
                 events.append(decode_line(record))
             except InvalidEvent as error:
+                if record is records[-1] and _is_whole(record):  # by a build that knows more: no torn tail
+                    raise CorruptSession(session_id, str(error), seq=index, row=index) from error
                 judge_unreadable(
                     session_id,
                     Unreadable(reason=str(error), row=index),
@@ -128,6 +131,14 @@ class MemoryBackend:
     def _check_owner(self, session_id: SessionId) -> None:
         if self._medium.owners.get(session_id, self) is not self:
             raise ConcurrentWriter(session_id, "another instance in this process")
+
+
+def _is_whole(record: bytes) -> bool:
+    """Return whether a record is a JSON object, which no fragment of one can be."""
+    try:
+        return isinstance(json.loads(record), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 class MemoryPersistence(CoordinatedPersistence):
