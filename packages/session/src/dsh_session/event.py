@@ -19,6 +19,7 @@ from dsh_session.header import MAX_INTEGER
 from dsh_session.ids import has_surrogates
 from dsh_session.json_reader import read_json
 from dsh_session.json_value import decode_json, encode_json, encode_text
+from dsh_session.lazy import vocabulary
 
 if TYPE_CHECKING:
     from dsh_session.vocabulary import EventData
@@ -167,9 +168,7 @@ class SessionEvent(_Draft):
         Raises:
             InvalidEvent: The data does not fit the model.
         """
-        from dsh_session.vocabulary import read_payload
-
-        return read_payload(self)
+        return vocabulary().read_payload(self)  # type: ignore[no-any-return] # one of the two
 
     def __eq__(self, other: object) -> bool:
         """Compare by meaning: key order is free, `1 == 1.0`, a bool is no number."""
@@ -254,10 +253,8 @@ def encode_data(data: Any, event_type: str) -> bytes:
     """Encode what a caller gives as data: a dict as it stands, a model through the vocabulary."""
     if isinstance(data, dict):
         return encode_json(data, event_type)
-    from dsh_session.vocabulary import EventData, encode_model
-
-    if isinstance(data, EventData):
-        return encode_model(data, event_type)
+    if isinstance(data, vocabulary().EventData):
+        return vocabulary().encode_model(data, event_type)  # type: ignore[no-any-return] # bytes
     raise InvalidEvent(f"{type(data).__name__} is no JSON object", event_type=event_type, path="data")
 
 
@@ -315,7 +312,7 @@ def decode_line(line: bytes) -> SessionEvent:
         return _decode_patiently(line)
     if not line.isascii():
         _check_utf8(line)
-    if line[0] != _BRACE or line[-1] != 125 or b"\n" in line or b"\r" in line:
+    if line[0] != _BRACE or line[-1] != 125 or len(line.splitlines()) != 1:
         line = _one_line(line)
     sources = envelope.source_event_seqs
     operation = envelope.surface_op
@@ -371,7 +368,7 @@ def from_columns(
         _check_json(raw, type)
     if not raw.isascii():
         _check_utf8(raw)
-    if raw[:1] != b"{" or raw[-1:] != b"}" or b"\n" in raw or b"\r" in raw:
+    if raw[:1] != b"{" or raw[-1:] != b"}" or len(raw.splitlines()) != 1:
         raw = _one_line(raw)
         if raw[:1] != b"{":
             raise InvalidEvent("no JSON object", event_type=type, path="data")

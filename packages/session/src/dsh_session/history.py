@@ -32,7 +32,7 @@ class History:
         surface: The surface of that log.
     """
 
-    __slots__ = ("_answers", "_events", "_gaps", "_generation", "_messages", "_read", "_surface")
+    __slots__ = ("_answers", "_events", "_gaps", "_generation", "_last_said", "_messages", "_read", "_surface")
 
     def __init__(self, events: Sequence[SessionEvent], surface: Surface) -> None:
         self._events = events
@@ -43,6 +43,7 @@ class History:
         self._generation = self._surface.generation
         self._read = 0
         self._messages: list[Message] = []
+        self._last_said = 0  # position of the last message that is no result
         self._gaps: dict[int, int] = {}  # position of a stand-in result -> seq of the message that asked
         self._answers: dict[str, list[int]] = {}  # call id -> positions that wait for its results
 
@@ -51,7 +52,7 @@ class History:
 
         Args:
             open_step_seq: The seq of the `step/start` of the open step. Calls that were asked in it are still
-                running, so they have no stand-in result yet.
+                running if nothing but results follows them, so they have no stand-in result yet.
 
         Returns:
             A new list of frozen messages.
@@ -65,7 +66,7 @@ class History:
         messages = self._messages.copy()
         if open_step_seq is not None:
             for position, seq in reversed(self._gaps.items()):
-                if seq < open_step_seq:
+                if seq < open_step_seq or position < self._last_said:
                     break
                 del messages[position]
         return messages
@@ -76,11 +77,15 @@ class History:
             self._answer(event, blocks or [])
         elif event.type == "assistant/message":
             if blocks:
-                self._messages.append(_message("assistant", blocks))
+                self._say(_message("assistant", blocks))
                 self._keep_places(event)
         elif blocks is not None:
             tag = _TAGS.get(event.type)
-            self._messages.append(_message("user", blocks if tag is None else _tagged(tag, event, blocks)))
+            self._say(_message("user", blocks if tag is None else _tagged(tag, event, blocks)))
+
+    def _say(self, message: "Message") -> None:
+        self._last_said = len(self._messages)
+        self._messages.append(message)
 
     def _keep_places(self, event: SessionEvent) -> None:
         asked: dict[str, list[int]] = {}
@@ -157,4 +162,4 @@ def _tagged(tag: str, event: SessionEvent, blocks: "list[Part]") -> "list[Part]"
 
 
 def _is_text(block: "Part") -> bool:
-    return getattr(block, "type", None) == "text"
+    return getattr(block, "type", None) == "text" and isinstance(getattr(block, "text", None), str)

@@ -5,6 +5,7 @@ Flow: text from a caller or a header -> `parse_session_id` -> `SessionId`.
 """
 
 import re
+import uuid
 from typing import NewType
 
 from dsh_session.errors import InvalidSessionId
@@ -43,6 +44,4 @@ def parse_session_id(value: object) -> SessionId:
 
 def new_session_id() -> SessionId:
     """Make a random id: a UUID, version 4."""
-    import uuid  # most of what `import uuid` costs is for callers who never make an id
-
     return SessionId(str(uuid.uuid4()))

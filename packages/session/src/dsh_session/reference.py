@@ -4,16 +4,21 @@ Owns the JSON Schema of everything that a log may hold, and the page that lists 
 """
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 from pydantic.json_schema import models_json_schema
 
 from dsh_session.surface import SURFACE_TYPES
 from dsh_session.turns import BETWEEN_STEPS, BOUNDARIES, IN_STEP
-from dsh_session.vocabulary import CORE_MODELS, EventData, Message, to_wire
+from dsh_session.vocabulary import CORE_MODELS, EventData, Message, Part, to_wire
 from dsh_session.vocabulary.samples import SAMPLES
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_INTRODUCTION = (
+    "Every type of event of format version 0 that the core vocabulary defines, with its data as it stands on the "
+    "wire. Fields that are not listed are carried, and so are types, kinds and blocks that are not."
+)
+_WORDS = {"string": "text", "integer": "whole number", "boolean": "true or false", "object": "object"}
 _REF = "#/$defs/{model}"
 
 
@@ -26,8 +31,9 @@ def event_schema() -> dict[str, Any]:
     Returns:
         A draft 2020-12 schema; every model and `Message` stand under `$defs`.
     """
-    models: list[tuple[type[Any], Any]] = [(model, "validation") for model in (*CORE_MODELS, Message)]
-    _, definitions = models_json_schema(models, by_alias=True, ref_template=_REF)
+    models: tuple[type[Part], ...] = (*CORE_MODELS, Message)
+    inputs: list[tuple[Any, Literal["validation", "serialization"]]] = [(model, "validation") for model in models]
+    _, definitions = models_json_schema(inputs, by_alias=True, ref_template=_REF)
     count = {"type": "integer", "minimum": 0, "maximum": 2**63 - 1}
     core = [model.event_type for model in CORE_MODELS]
     return {
@@ -85,8 +91,7 @@ def render_event_reference() -> str:
         "",
         "# Events",
         "",
-        "Every type of event of format version 0 that the core vocabulary defines, with its data as it stands on "
-        "the wire. Fields that are not listed are carried, and so are types, kinds and blocks that are not.",
+        _INTRODUCTION,
         "",
         "| Type | Model | Stands | On the surface |",
         "|---|---|---|---|",
@@ -148,6 +153,4 @@ def _kind(schema: dict[str, Any]) -> str:
         return " or ".join(dict.fromkeys(names))
     if schema.get("type") == "array":
         return f"list of {_kind(schema['items'])}"
-    return {"string": "text", "integer": "whole number", "boolean": "true or false", "object": "object"}[
-        schema["type"]
-    ]
+    return _WORDS[schema["type"]]

@@ -24,6 +24,7 @@ from dsh_session.event import (
 from dsh_session.header import SessionHeader
 from dsh_session.history import History
 from dsh_session.ids import SessionId
+from dsh_session.lazy import vocabulary
 from dsh_session.surface import SURFACE_TYPES, Surface
 from dsh_session.turns import BOUNDARIES, NUMBERED, Turns
 
@@ -284,11 +285,9 @@ def _read(model: "EventData | str", data: dict[str, Any] | None) -> tuple[str, b
     if not isinstance(data, dict):
         raise InvalidEvent(f"{type(data).__name__} is no JSON object", event_type=model, path="data")
     encoded = encode_data(data, model)
-    from dsh_session.vocabulary import check_wire, model_for
-
-    known = model_for(model)
+    known = vocabulary().model_for(model)
     if known is not None:
-        check_wire(known, data, model)
+        vocabulary().check_wire(known, data, model)
     if model in NUMBERED:
         return model, encoded, data.get("turn"), data.get("step")
     return model, encoded, None, None
