@@ -71,13 +71,13 @@ def of_type() -> Callable[..., list[Any]]:
     return select
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def check_log() -> Callable[[Sequence[SessionEvent]], None]:
     """Judge a log: it nests, every turn ends, calls and results pair, and sources are what they should be."""
     return judge_log
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def check_transcript() -> Callable[[Sequence[Message]], None]:
     """Judge a derived history by the rules of strict providers."""
     return judge_transcript

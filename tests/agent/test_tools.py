@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import datetime
+import datetime as dt
 from typing import Any
 
 import pytest
@@ -186,19 +186,19 @@ async def test_a_tool_may_return_any_json(returned, content, agents, check_log):
 class Opaque(BaseModel):
     """What JSON cannot carry, inside a model."""
 
-    when: datetime.datetime
+    when: dt.datetime
 
 
 @pytest.mark.parametrize(
     ("returned", "path"),
     [
         ({"sizes": [1.0, float("nan")]}, "output.sizes[1]"),
-        ({"at": datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)}, "output.at"),
+        ({"at": dt.datetime(2026, 1, 1, tzinfo=dt.UTC)}, "output.at"),
         ((1, 2), "output"),
         ({1: 2}, "output"),
         (object(), "output"),
         (b"raw", "output"),
-        (Opaque(when=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)), "output.when"),
+        (Opaque(when=dt.datetime(2026, 1, 1, tzinfo=dt.UTC)), "output.when"),
         (ToolOutput(content=[], meta={"size": float("inf")}), "meta.size"),
         (ToolOutput(content=[{"type": "image", "size": {1, 2}}]), "content[0].size"),
         ("merging \ud83d\ude00", "content[0].text"),

@@ -53,9 +53,8 @@ async def run_call(
         parsed = tool.parse(arguments)
     except Exception as error:  # noqa: BLE001 - a validator is foreign code: whatever it raises, they do not fit
         return error_output("InvalidArguments", _argument_words(error), "invalid-arguments")
-    body = tool.function(parsed, context) if tool.takes_context else tool.function(parsed)
     try:
-        returned = await interrupt.run(_await(body), timeout_s=tool.timeout_s, cancelled=cancelled)
+        returned = await interrupt.run(_body(tool, parsed, context), timeout_s=tool.timeout_s, cancelled=cancelled)
         return _output(returned)
     except Stopped:
         raise
@@ -100,8 +99,8 @@ def checked_result(turn: int, step: int, call_id: str, output: ToolOutput) -> di
     return data
 
 
-async def _await(body: Any) -> Any:
-    return await body
+async def _body(tool: Tool, parsed: Any, context: ToolContext) -> Any:
+    return await (tool.function(parsed, context) if tool.takes_context else tool.function(parsed))
 
 
 def _output(returned: Any) -> ToolOutput:

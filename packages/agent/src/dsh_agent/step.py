@@ -119,7 +119,7 @@ class Step:
         """Log the model's stream, chunk by chunk, until it ends or nobody wants it any more."""
         setup, session = self._scope.setup, self._scope.journal.session
         specs = [tool.spec for tool in setup.tools.values()]
-        stream = setup.model.stream(session.derive_messages(), specs)
+        stream: Any = setup.model.stream(session.derive_messages(), specs)
         if inspect.iscoroutine(stream):
             stream.close()
             raise ModelProtocolError("stream() returned a coroutine; it has to be an async generator")
