@@ -14,6 +14,7 @@ import click
 
 from dsh_rfc import __version__
 from dsh_rfc.errors import CannotJudge
+from dsh_rfc.stage.command import stage_command
 
 ISSUES = "https://github.com/dsh-py/dsh/issues"
 CLEAN, FINDINGS, NO_VERDICT = 0, 1, 2
@@ -132,6 +133,9 @@ def explain(*, code: str | None) -> int:
     else:
         _say(render_rule_page(choose(RULES, select=[code])[0]))
     return CLEAN
+
+
+cli.add_command(stage_command)
 
 
 def main() -> None:

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from dsh_rfc.dialect import UNRESOLVED, Unresolved, make_parser
 
 _BOM = "\ufeff"
 _LINE_END = re.compile(r"\r\n?")
-_PARSER = MarkdownIt("commonmark").enable("table")
-_PARSER.core.ruler.enableOnly(["normalize", "block"])
+_PARSER = make_parser()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +62,7 @@ class Document:
     text: str
     has_bom: bool = False
     _children: dict[int, Sequence[Token]] = field(default_factory=dict, repr=False, compare=False)
+    _unresolved: dict[int, Sequence[Unresolved]] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
@@ -83,6 +84,12 @@ class Document:
         """The link reference definitions, by normalized label."""
         references: Mapping[str, Any] = self._parsed[1].get("references", {})
         return references
+
+    @property
+    def repeated_references(self) -> Sequence[Mapping[str, Any]]:
+        """The definitions of labels that were defined before, which count for nothing."""
+        repeated: Sequence[Mapping[str, Any]] = self._parsed[1].get("duplicate_refs", ())
+        return repeated
 
     @cached_property
     def headings(self) -> tuple[Heading, ...]:
@@ -110,9 +117,32 @@ class Document:
         key = id(token)
         if key not in self._children:
             children: list[Token] = []
-            _PARSER.inline.parse(token.content, _PARSER, self._parsed[1], children)
+            unresolved: list[Unresolved] = []
+            environment = self._parsed[1]
+            environment[UNRESOLVED] = unresolved
+            _PARSER.inline.parse(token.content, _PARSER, environment, children)
             self._children[key] = children
+            self._unresolved[key] = unresolved
         return self._children[key]
+
+    def unresolved(self, token: Token) -> Sequence[Unresolved]:
+        """Return the references in an `inline` token that have no definition."""
+        self.inline(token)
+        return self._unresolved[id(token)]
+
+    def place(self, token: Token, offset: int) -> tuple[int, int]:
+        """Return the 1-based line and column of a character of a token's content."""
+        skipped = token.content.count("\n", 0, offset)
+        line_start = token.content.rfind("\n", 0, offset) + 1
+        written = token.content[line_start:].partition("\n")[0]
+        number = (token.map[0] if token.map else 0) + skipped
+        source = self.lines[number] if number < len(self.lines) else ""
+        into = token.content[line_start:offset]
+        at = source.find(written)
+        if at < 0:  # a table's cell, where the pipes were escaped
+            at = source.find(written.replace("|", "\\|"))
+            into = into.replace("|", "\\|")
+        return number + 1, (at + len(into) + 1) if at >= 0 else column_of_text(source)
 
     @property
     def is_blank(self) -> bool:

@@ -1,0 +1,147 @@
+"""The navigation and the builder's configuration of one language.
+
+Owns where each page stands in the menu, and the few keys that differ between languages; the rest is inherited from
+the repository's `mkdocs.yml`. Refuses to leave a page out: what has no place of its own stands under "more".
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from dsh_rfc.stage.api_pages import FOLDER as API_FOLDER
+from dsh_rfc.stage.api_pages import INDEX as API_INDEX
+from dsh_rfc.stage.api_pages import Api
+from dsh_rfc.stage.catalogue import Catalogue
+from dsh_rfc.stage.languages import LANGUAGES, Language
+from dsh_rfc.stage.reference import INDEX as REFERENCE_INDEX
+from dsh_rfc.stage.reference import RULES_FOLDER, RULES_INDEX
+from dsh_rfc.stage.settings import CONFIGURATION, Settings
+
+HOME = "index.md"
+Nav = list[Any]
+
+
+class _Menu:
+    """Hands out pages, each once."""
+
+    def __init__(self, titles: Mapping[str, str]) -> None:
+        self._titles = dict(titles)
+
+    def take(self, path: str) -> Nav:
+        """Return the page as an entry, or nothing when there is none or it was handed out before."""
+        title = self._titles.pop(path, None)
+        return [] if title is None else [{title: path}]
+
+    def index(self, path: str) -> Nav:
+        """Return the page as the front page of the section around it."""
+        return [] if self._titles.pop(path, None) is None else [path]
+
+    def below(self, folder: str, order: Sequence[str] = ()) -> Nav:
+        """Return what stands in a folder, at any depth: first what `order` names, then by path."""
+        places = {path: at for at, path in enumerate(order)}
+        found = sorted(
+            (path for path in self._titles if path.startswith(folder)),
+            key=lambda path: (places.get(path, len(places)), path),
+        )
+        return [entry for path in found for entry in self.take(path)]
+
+
+def make_nav(
+    titles: Mapping[str, str],
+    *,
+    catalogue: Catalogue,
+    api: Api,
+    language: Language,
+    record: str,
+    order: Sequence[str],
+) -> Nav:
+    """Return the menu.
+
+    Args:
+        titles: Title of every page, by path.
+        catalogue: The record.
+        api: The packages.
+        language: Whose words the sections are named in.
+        record: Where the record stands.
+        order: Pages in the order in which front pages name them.
+    """
+    menu = _Menu(titles)
+    nav: Nav = [{language.say("home"): HOME}] if menu.index(HOME) else []
+    guides = [*menu.index("guides/index.md"), *menu.below("guides/", order)]
+    record_nav: Nav = [*menu.index(f"{record}/index.md"), *menu.take(f"{record}/contract.md")]
+    for lifecycle in catalogue.lifecycles:
+        classes: Nav = []
+        for class_name in catalogue.classes:
+            entries = [
+                item
+                for rfc in catalogue.rfcs
+                if (rfc.lifecycle, rfc.class_name) == (lifecycle, class_name)
+                for item in menu.take(rfc.page)
+            ]
+            if entries:
+                classes.append({language.words.get(class_name, class_name): entries})
+        if classes:
+            record_nav.append({language.words.get(lifecycle, lifecycle): classes})
+    record_nav += menu.below(f"{record}/")
+    api_nav: Nav = menu.index(API_INDEX)
+    for package in api.packages:
+        inner = [*menu.index(package.page), *menu.below(package.page.removesuffix("index.md"))]
+        api_nav.append({package.name: inner})
+    api_nav += menu.below(f"{API_FOLDER}/")
+    rules = [*menu.index(RULES_INDEX), *menu.below(f"{RULES_FOLDER}/")]
+    reference: Nav = [*menu.index(REFERENCE_INDEX), *menu.below("reference/", order)]
+    reference += [{language.say("rules"): rules}] if rules else []
+    reference += [{language.say("api"): api_nav}] if api_nav else []
+    more = menu.below("", order)
+    for key, entries in (("guides", guides), ("record", record_nav), ("reference", reference), ("more", more)):
+        if entries:
+            nav.append({language.say(key): entries})
+    return nav
+
+
+def render_configuration(
+    nav: Nav, *, language: Language, settings: Settings, repository: Path, folder: Path, roots: Iterable[str]
+) -> str:
+    """Return the builder's configuration for one language.
+
+    Args:
+        nav: The menu.
+        language: Of the tree.
+        settings: Of the site.
+        repository: Its folder.
+        folder: Where the configuration will stand; it has the tree in `docs` beside it.
+        roots: Folders that packages stand in, relative to the repository.
+    """
+
+    def relative(path: Path) -> str:
+        return os.path.relpath(path, folder).replace(os.sep, "/")
+
+    up = "" if not language.prefix else "../"
+    separator = r"[\s\-]+" if language.tag == "en" else r"[\s\u200b\-]"
+    config = {
+        "INHERIT": relative(repository / CONFIGURATION),
+        "site_url": f"{settings.url}{language.prefix}",
+        "docs_dir": "docs",
+        "site_dir": "site",
+        "theme": {"language": language.tag, "custom_dir": "../theme"},
+        "plugins": {
+            "search": {
+                "lang": [language.tag] if language.tag == "en" else [language.tag, "en"],
+                "separator": separator,
+            },
+            "mkdocstrings": {"handlers": {"python": {"paths": [relative(repository / root) for root in roots]}}},
+        },
+        "extra": {
+            "alternate": [
+                {"name": other.name, "lang": other.tag, "link": f"{up}{other.prefix}" or "./"}
+                for other in LANGUAGES
+            ],
+            "feed_title": language.say("feed_title", site=settings.name),
+        },
+        "nav": nav,
+    }
+    head = f"# Written by `dsh-rfc stage` for {language.name}; what all languages share is in {CONFIGURATION}.\n"
+    return head + yaml.safe_dump(config, allow_unicode=True, sort_keys=False, width=10_000)
