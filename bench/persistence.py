@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from dsh_session import Session, SessionHeader, SessionId, SessionStore
+from dsh_session import Session, SessionEvent, SessionHeader, SessionId, SessionStore
 from dsh_session.vocabulary import (
     AssistantChunk,
     AssistantMessage,
@@ -293,10 +293,8 @@ def _write_million(path: Path, header: SessionHeader) -> None:
         file.write(header.line + b"\n")
         for start in range(0, MILLION, 1_000):
             turn = start // 1_000 + 1
-            lines = [
-                f'{{"type":"turn/start","seq":{start},"time":1700000000000,"data":{{"turn":{turn},'
-                '"trigger":{"kind":"message","source":{"kind":"user"}}}}'
-            ]
+            opening = {"turn": turn, "trigger": {"kind": "message", "source": {"kind": "user"}}}
+            lines = [SessionEvent(type="turn/start", seq=start, time=1_700_000_000_000, data=opening).line.decode()]
             lines += [
                 f'{{"type":"assistant/chunk","seq":{seq},"time":1700000000000,"data":{{"turn":{turn},"step":1,'
                 f'"chunk":{{"type":"text-delta","index":0,"text":"{text}"}}}}}}'

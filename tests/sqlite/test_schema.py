@@ -19,9 +19,9 @@ SESSIONS = ["id", "version", "created_at", "cwd", "parent_session", "seed_length
 EVENTS = ["session_id", "seq", "type", "time", "data", "source_event_seqs", "surface_op"]
 
 
-def _rows(path, statement, *parameters):
+def _rows(path, statement):
     with closing(sqlite3.connect(path)) as connection:
-        return connection.execute(statement, parameters).fetchall()
+        return connection.execute(statement).fetchall()
 
 
 def test_the_tables_are_those_of_the_format(sqlite_storage, run):
