@@ -175,6 +175,22 @@ def test_what_json_would_lose_is_refused_inside_a_model_too(step: Session):
     assert caught.value.path == "meta.size"
 
 
+def test_a_model_that_holds_a_cycle_is_refused_like_a_dict(step: Session):
+    """The way through a model must not be the one that never ends."""
+    with pytest.raises(NotJsonSerializable) as caught:
+        step.append(ToolResult(turn=1, step=1, call_id="c", content=[{"type": "image", "v": WIDE_CYCLE}]))
+    assert caught.value.path == "content[0].v[0]"
+
+
+def test_a_model_carries_the_deepest_value_wherever_the_stack_stands(step: Session, at_depth, deep_stack):
+    """Models and dicts have one limit."""
+    result = ToolResult(turn=1, step=1, call_id="c", content=[], meta={"v": nested(MAX_DEPTH - 1)})
+    event = at_depth(deep_stack, lambda: step.append(result))
+    assert is_same_json(at_depth(deep_stack, event.payload).meta, result.meta)
+    with pytest.raises(NotJsonSerializable):
+        step.append(ToolResult(turn=1, step=1, call_id="c", content=[], meta={"v": nested(MAX_DEPTH)}))
+
+
 def nested(levels: int) -> Any:
     """Make lists inside lists."""
     value: Any = "core"

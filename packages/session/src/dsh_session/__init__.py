@@ -28,9 +28,11 @@ from dsh_session.errors import (
 from dsh_session.event import Replace, SessionEvent
 from dsh_session.header import SESSION_FORMAT_VERSION, SessionHeader
 from dsh_session.ids import SessionId
+from dsh_session.listener import SessionListener
+from dsh_session.log import EventLog
 from dsh_session.repair import interrupted_turn_closers, is_tool_pairing_balanced
-from dsh_session.session import EventLog, Session
-from dsh_session.store import SessionListener, SessionStore
+from dsh_session.session import Session
+from dsh_session.store import SessionStore
 
 if TYPE_CHECKING:
     from dsh_session.reference import event_schema

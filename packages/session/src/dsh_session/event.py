@@ -1,64 +1,58 @@
-"""The event: its envelope, and the codec between an event and its line.
+"""The event, and the codec between an event and its line.
 
-Owns the seven facts of an event and the wire form of format version 0. `data` stays undecoded bytes until somebody
+Owns the facts of an event and how its bytes are kept. `data` stays undecoded bytes until somebody
 reads it; a line that was read is kept byte for byte. Knows nothing about what a type means.
 Flow in: line -> `decode_line` -> `SessionEvent`. Flow out: `SessionEvent.line`, the very bytes that are stored.
 """
 
-import gc
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, Self
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import msgspec
 
+from dsh_session.collector import gc_paused
+from dsh_session.envelope import (
+    OPERATION,
+    SOURCES,
+    Replace,
+    SurfaceOp,
+    check_json,
+    check_type,
+    check_utf8,
+    data_span,
+    decode_envelope,
+    decode_raw,
+    is_count,
+    one_line,
+    parse_sources,
+    parse_surface_op,
+    read_column,
+    read_patiently,
+)
 from dsh_session.errors import InvalidEvent
 from dsh_session.frozen import FrozenDict, freeze, is_same_json
-from dsh_session.header import MAX_INTEGER
-from dsh_session.ids import has_surrogates
-from dsh_session.json_reader import read_json
 from dsh_session.json_value import decode_json, encode_json, encode_text
 from dsh_session.lazy import vocabulary
 
 if TYPE_CHECKING:
     from dsh_session.vocabulary import EventData
 
-Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_INTEGER)]
+__all__ = [
+    "Replace",
+    "SessionEvent",
+    "SurfaceOp",
+    "build",
+    "check_type",
+    "decode_line",
+    "decode_many",
+    "encode_data",
+    "from_columns",
+    "gc_paused",
+    "parse_sources",
+    "parse_surface_op",
+]
 
-
-class Replace(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="op", tag="replace"):
-    """The surface operation that puts one event in the place of a run of others.
-
-    Args:
-        start: The seq of the first event that is replaced; it must be on the surface.
-        end: The seq of the last one, inclusive.
-    """
-
-    start: Count
-    end: Count
-
-
-SurfaceOp = Literal["append"] | Replace
-
-
-class _Envelope(
-    msgspec.Struct,
-    forbid_unknown_fields=True,
-    gc=False,
-    rename={"source_event_seqs": "sourceEventSeqs", "surface_op": "surfaceOp"},
-):
-    type: str
-    seq: Count
-    time: Count
-    data: msgspec.Raw
-    source_event_seqs: tuple[Count, ...] | msgspec.UnsetType = msgspec.UNSET
-    surface_op: SurfaceOp | msgspec.UnsetType = msgspec.UNSET
-
-
-_KEYS = ("type", "seq", "time", "data", "sourceEventSeqs", "surfaceOp")
-_decode_envelope = msgspec.json.Decoder(_Envelope).decode
-_decode_raw = msgspec.json.Decoder(msgspec.Raw).decode
 _encode = msgspec.json.Encoder().encode
 _UNSET = msgspec.UNSET
 _BRACE = ord("{")
@@ -147,9 +141,9 @@ class SessionEvent(_Draft):
     def data_json(self) -> bytes:
         """The JSON of `data` as it stands in the line, undecoded."""
         try:
-            return bytes(_decode_envelope(self.line).data)
+            return bytes(decode_envelope(self.line).data)
         except (msgspec.MsgspecError, RecursionError):
-            start, end = _data_span(self.line)
+            start, end = data_span(self.line)
             return self.line[start:end]
 
     @property
@@ -258,41 +252,6 @@ def encode_data(data: Any, event_type: str) -> bytes:
     raise InvalidEvent(f"{type(data).__name__} is no JSON object", event_type=event_type, path="data")
 
 
-def is_count(value: object) -> bool:
-    """Tell whether a value is a whole number that every medium can hold."""
-    return type(value) is int and 0 <= value <= MAX_INTEGER
-
-
-def check_type(value: object) -> None:
-    """Refuse an event type that is empty, no text, or holds a surrogate."""
-    if type(value) is not str or not value:
-        raise InvalidEvent("not a non-empty text", path="type")
-    if has_surrogates(value):
-        raise InvalidEvent("holds a surrogate", path="type")
-
-
-def parse_sources(value: Iterable[int] | None, event_type: str) -> tuple[int, ...] | None:
-    """Read what a caller gives as `source_event_seqs`."""
-    if value is None:
-        return None
-    sources = tuple(value)
-    for position, seq in enumerate(sources):
-        if not is_count(seq):
-            raise InvalidEvent("not a seq", event_type=event_type, path=f"sourceEventSeqs[{position}]")
-    return sources
-
-
-def parse_surface_op(value: Any, event_type: str) -> SurfaceOp | None:
-    """Read what a caller gives as `surface_op`: None, `"append"`, a `Replace`, or its wire form."""
-    if value is None or value == "append":
-        return value  # type: ignore[no-any-return] # one of the two
-    try:
-        operation = msgspec.convert(msgspec.to_builtins(value), Replace)
-    except (msgspec.ValidationError, TypeError) as error:
-        raise InvalidEvent(str(error), event_type=event_type, path="surfaceOp") from error
-    return operation
-
-
 def decode_line(line: bytes) -> SessionEvent:
     """Read one event.
 
@@ -305,15 +264,15 @@ def decode_line(line: bytes) -> SessionEvent:
     if type(line) is not bytes:
         line = bytes(line)
     try:
-        envelope = _decode_envelope(line)
+        envelope = decode_envelope(line)
     except (msgspec.MsgspecError, RecursionError, ValueError):
-        return _decode_patiently(line)
+        envelope = read_patiently(line)
     if bytes(envelope.data)[0] != _BRACE or not envelope.type:
-        return _decode_patiently(line)
+        envelope = read_patiently(line)
     if not line.isascii():
-        _check_utf8(line)
+        check_utf8(line)
     if line[0] != _BRACE or line[-1] != 125 or len(line.splitlines()) != 1:
-        line = _one_line(line)
+        line = one_line(line)
     sources = envelope.source_event_seqs
     operation = envelope.surface_op
     return _seal(
@@ -363,99 +322,15 @@ def from_columns(
     if not (is_count(seq) and is_count(time)):
         raise InvalidEvent("seq and time are whole numbers", event_type=type)
     try:
-        _decode_raw(raw)
+        decode_raw(raw)
     except (msgspec.MsgspecError, RecursionError, ValueError):
-        _check_json(raw, type)
+        check_json(raw, type)
     if not raw.isascii():
-        _check_utf8(raw)
+        check_utf8(raw)
     if raw[:1] != b"{" or raw[-1:] != b"}" or len(raw.splitlines()) != 1:
-        raw = _one_line(raw)
+        raw = one_line(raw)
         if raw[:1] != b"{":
             raise InvalidEvent("no JSON object", event_type=type, path="data")
-    sources = None if source_event_seqs is None else _column(source_event_seqs, _sources, "sourceEventSeqs")
-    operation = None if surface_op is None else _column(surface_op, _operation, "surfaceOp")
+    sources = None if source_event_seqs is None else read_column(source_event_seqs, SOURCES, "sourceEventSeqs")
+    operation = None if surface_op is None else read_column(surface_op, OPERATION, "surfaceOp")
     return build(type, seq, time, raw, sources, operation)
-
-
-_sources = msgspec.json.Decoder(tuple[Count, ...])
-_operation: msgspec.json.Decoder[Any] = msgspec.json.Decoder(SurfaceOp)
-
-
-def _column(text: bytes | str, decoder: msgspec.json.Decoder[Any], path: str) -> Any:
-    try:
-        return decoder.decode(text)
-    except (msgspec.MsgspecError, ValueError) as error:
-        raise InvalidEvent(str(error), path=path) from error
-
-
-@contextmanager
-def gc_paused() -> Iterator[None]:
-    """Pause the cyclic garbage collector; whatever it was before is restored, also after a failure."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def _one_line(line: bytes) -> bytes:
-    """Drop the white space around a document, and the line breaks between its tokens."""
-    return line.strip(b" \t\r\n").replace(b"\n", b" ").replace(b"\r", b" ")
-
-
-def _check_utf8(line: bytes) -> None:
-    try:
-        line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InvalidEvent(f"not UTF-8: {error.reason} at byte {error.start}") from error
-
-
-def _check_json(raw: bytes, event_type: str | None = None) -> Any:
-    _check_utf8(raw)
-    try:
-        return read_json(raw.decode("utf-8"))
-    except ValueError as error:
-        raise InvalidEvent(f"not JSON: {error}", event_type=event_type) from error
-
-
-def _decode_patiently(line: bytes) -> SessionEvent:
-    """Read what msgspec refused: JSON that only the patient reader takes, or an error that names the key."""
-    wire = _check_json(line)
-    if not isinstance(wire, dict):
-        raise InvalidEvent("no JSON object")
-    for key in wire:
-        if key not in _KEYS:
-            raise InvalidEvent("unknown envelope key", path=key)
-    for key in _KEYS[:4]:
-        if key not in wire:
-            raise InvalidEvent("missing", path=key)
-    check_type(wire["type"])
-    for key in ("seq", "time"):
-        if not is_count(wire[key]):
-            raise InvalidEvent("not a whole number from 0 to 2^63-1", event_type=wire["type"], path=key)
-    if not isinstance(wire["data"], dict):
-        raise InvalidEvent("no JSON object", event_type=wire["type"], path="data")
-    sources = _part(wire, "sourceEventSeqs", tuple[Count, ...])
-    operation = _part(wire, "surfaceOp", SurfaceOp)
-    return _seal(_intern(wire["type"]), wire["seq"], wire["time"], _one_line(line), sources, operation)
-
-
-def _part(wire: dict[str, Any], key: str, kind: Any) -> Any:
-    """Read an optional envelope field; None without it."""
-    if key not in wire:
-        return None
-    try:
-        return msgspec.convert(wire[key], kind)
-    except msgspec.ValidationError as error:
-        raise InvalidEvent(str(error), event_type=wire["type"], path=key) from error
-
-
-def _data_span(line: bytes) -> tuple[int, int]:
-    """Find where the data stands in a line that msgspec cannot read but the patient reader can."""
-    from dsh_session.json_reader import member_span
-
-    text = line.decode("utf-8")
-    start, end = member_span(text, "data")
-    return len(text[:start].encode()), len(text[:end].encode())

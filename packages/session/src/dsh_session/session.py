@@ -4,7 +4,7 @@ Owns the order of an append: check, encode once, log, tell. Does no I/O, keeps n
 Flow: `append` -> model and JSON check -> automaton -> surface -> `SessionEvent` -> the log -> the listener.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from threading import get_ident
 from time import time_ns
 from typing import TYPE_CHECKING, Any, overload
@@ -25,6 +25,7 @@ from dsh_session.header import SessionHeader
 from dsh_session.history import History
 from dsh_session.ids import SessionId
 from dsh_session.lazy import vocabulary
+from dsh_session.log import EventLog
 from dsh_session.surface import SURFACE_TYPES, Surface
 from dsh_session.turns import BOUNDARIES, NUMBERED, Turns
 
@@ -40,43 +41,6 @@ _WATCHED = BOUNDARIES | SURFACE_TYPES
 def wall_clock() -> int:
     """Read the system's clock, in milliseconds since the Unix epoch."""
     return time_ns() // 1_000_000
-
-
-class EventLog(Sequence[SessionEvent]):
-    """A read-only, live view of a session's events."""
-
-    __slots__ = ("_events",)
-
-    def __init__(self, events: list[SessionEvent]) -> None:
-        self._events = events
-
-    @overload
-    def __getitem__(self, index: int) -> SessionEvent: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[SessionEvent]: ...
-    def __getitem__(self, index: int | slice) -> SessionEvent | list[SessionEvent]:
-        return self._events[index]
-
-    def __len__(self) -> int:
-        return len(self._events)
-
-    def __iter__(self) -> Iterator[SessionEvent]:
-        return iter(self._events)
-
-    def __reversed__(self) -> Iterator[SessionEvent]:
-        return reversed(self._events)
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, EventLog):
-            return self._events == other._events
-        if isinstance(other, (list, tuple)):
-            return self._events == list(other)
-        return NotImplemented
-
-    __hash__ = None  # type: ignore[assignment] # a view of something that grows
-
-    def __repr__(self) -> str:
-        return f"<EventLog of {len(self._events)} events>"
 
 
 class Session:

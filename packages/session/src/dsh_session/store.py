@@ -4,46 +4,18 @@ Owns registration, forks, notification and the durability checkpoint. Stores not
 Flow: `create` or `fork` -> `created` -> events -> `event` -> `flush` (awaited) -> `release`.
 """
 
-import logging
 import ntpath
 import posixpath
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
 
 from dsh_session.errors import DuplicateSession, InvalidCwd, InvalidHeader, InvalidSeed, NotAttached
 from dsh_session.event import SessionEvent
 from dsh_session.header import SessionHeader
 from dsh_session.ids import new_session_id, parse_session_id
+from dsh_session.listener import LOG, Subscription, await_all, call, withdraw
 from dsh_session.repair import interrupted_turn_closers
 from dsh_session.session import Clock, Session, wall_clock
-
-_log = logging.getLogger("dsh_session")
-
-
-class SessionListener:
-    """What a store tells; a listener has any of these methods, and need not be a subclass.
-
-    Example:
-        >>> class Printer(SessionListener):
-        ...     def event(self, session, event):
-        ...         print(event.type)
-    """
-
-    def created(self, session: Session) -> None:
-        """A session was created or forked; its seed is already in `session.events`. To raise refuses it."""
-
-    def withdrawn(self, session: Session) -> None:
-        """A session that was announced is no more, because another listener refused it."""
-
-    def event(self, session: Session, event: SessionEvent) -> None:
-        """An event was appended. A failure is logged and raised by the next flush."""
-
-    async def flush(self, session: Session) -> None:
-        """Make everything durable that the session holds now."""
-
-    async def released(self, session: Session) -> None:
-        """The session has been flushed and is about to be detached."""
 
 
 class _Attached:
@@ -56,16 +28,6 @@ class _Attached:
         self.failures: list[Exception] = []
         self.waiting: deque[SessionEvent] = deque()
         self.is_telling = False
-
-
-class _Subscription:
-    """One subscription; the same listener may have several."""
-
-    __slots__ = ("event", "listener")
-
-    def __init__(self, listener: object) -> None:
-        self.listener = listener
-        self.event: Callable[[Session, SessionEvent], None] | None = getattr(listener, "event", None)
 
 
 class SessionStore:
@@ -86,7 +48,7 @@ class SessionStore:
     def __init__(self, *, clock: Clock = wall_clock) -> None:
         self._clock = clock
         self._attached: dict[str, _Attached] = {}
-        self._subscriptions: tuple[_Subscription, ...] = ()
+        self._subscriptions: tuple[Subscription, ...] = ()
 
     def create(
         self,
@@ -185,7 +147,7 @@ class SessionStore:
         Returns:
             A function that ends the subscription; calling it again does nothing.
         """
-        subscription = _Subscription(listener)
+        subscription = Subscription(listener)
         self._subscriptions = (*self._subscriptions, subscription)
 
         def unsubscribe() -> None:
@@ -201,7 +163,7 @@ class SessionStore:
             NotAttached: The session is not live in this store.
         """
         attached = self._find(session)
-        failures = await _await_all(self._subscriptions, "flush", session)
+        failures = await await_all(self._subscriptions, "flush", session)
         failures = attached.failures + failures
         attached.failures = []
         if failures:
@@ -218,7 +180,7 @@ class SessionStore:
         await self.flush(session)
         attached = self._find(session)
         try:
-            failures = await _await_all(self._subscriptions, "released", session)
+            failures = await await_all(self._subscriptions, "released", session)
         finally:
             self._detach(attached)
         failures = attached.failures + failures
@@ -238,12 +200,12 @@ class SessionStore:
         told: list[object] = []
         try:
             for subscription in self._subscriptions:
-                _call(subscription.listener, "created", session)
+                call(subscription.listener, "created", session)
                 told.append(subscription.listener)
         except BaseException:
             self._detach(attached)
             for listener in reversed(told):
-                _withdraw(listener, session)
+                withdraw(listener, session)
             raise
         attached.is_telling = False
         self._drain(attached)
@@ -274,38 +236,13 @@ class SessionStore:
                 try:
                     subscription.event(attached.session, event)
                 except Exception as error:  # noqa: BLE001 # surfaces at the next flush
-                    _log.exception("a listener failed on %s of session %r", event.type, attached.session.id)
+                    LOG.exception("a listener failed on %s of session %r", event.type, attached.session.id)
                     attached.failures.append(error)
                 except BaseException as error:  # noqa: BLE001 # raised below, once everybody has been told
                     interruption = interruption or error
         attached.is_telling = False
         if interruption is not None:
             raise interruption
-
-
-def _call(listener: object, method: str, session: Session) -> Any:
-    function = getattr(listener, method, None)
-    return None if function is None else function(session)
-
-
-def _withdraw(listener: object, session: Session) -> None:
-    try:
-        _call(listener, "withdrawn", session)
-    except Exception:  # noqa: BLE001 # the refusal that caused it is what the caller hears
-        _log.exception("a listener failed to let go of session %r", session.id)
-
-
-async def _await_all(subscriptions: tuple[_Subscription, ...], method: str, session: Session) -> list[Exception]:
-    """Await a method of every listener, one after another; failures are collected."""
-    failures: list[Exception] = []
-    for subscription in subscriptions:
-        try:
-            waiting: Awaitable[None] | None = _call(subscription.listener, method, session)
-            if waiting is not None:
-                await waiting
-        except Exception as error:  # noqa: BLE001 # raised in a group by the caller
-            failures.append(error)
-    return failures
 
 
 def _is_absolute(cwd: object) -> bool:

@@ -57,9 +57,24 @@ def to_wire(value: Any) -> Any:
         for name, item in (value.__pydantic_extra__ or {}).items():
             wire[name] = to_wire(item)
         return wire
-    if type(value) is list and any(isinstance(item, (BaseModel, list)) for item in value):
-        return [to_wire(item) for item in value]
-    return value
+    if not _holds_models(value):
+        return value
+    if isinstance(value, dict):
+        return {key: to_wire(item) for key, item in value.items()}
+    return [to_wire(item) for item in value]
+
+
+def _holds_models(root: Any) -> bool:
+    """Look for a model among containers, however deep they are, and also if they hold themselves."""
+    pending, seen = [root], set()
+    while pending:
+        value = pending.pop()
+        if isinstance(value, BaseModel):
+            return True
+        if type(value) in (dict, list) and id(value) not in seen:
+            seen.add(id(value))
+            pending.extend(value.values() if type(value) is dict else value)
+    return False
 
 
 def check_wire(model: type[EventData], wire: dict[str, Any], event_type: str) -> None:
