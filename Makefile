@@ -23,7 +23,7 @@ contract: $(STAMP) ## run the persistence contract alone, on every backend
 	@$(BIN)/python -m pytest -q tests/persistence/test_contract_memory.py tests/jsonl/test_contract.py tests/sqlite/test_contract.py $(ARGS)
 
 demo: $(STAMP) ## watch an agent being killed and resumed
-	@$(BIN)/python scripts/demo.py
+	@$(BIN)/python -m dsh_agent.demo
 
 site: $(STAMP) ## build the site and serve it on loopback with live reload
 	@$(BIN)/python scripts/site.py serve

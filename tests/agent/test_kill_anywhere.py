@@ -139,7 +139,7 @@ async def _settle() -> None:
 
 
 async def _go_on(medium: MemoryMedium) -> tuple[int, Session]:
-    """Resume, do one more turn with a tool, and close; return how long the log was after loading, and the session."""
+    """Resume, do one more turn, and close; return how long the log was after loading, and the session."""
     async with MemoryPersistence(medium) as persistence:
         agents = Agents(SessionStore(), persistence)
         model = ScriptedModel([Reply(calls=[Call(name="fine")]), "finished"], id_prefix="again")

@@ -1,0 +1,43 @@
+"""The demonstration and the documents of the agent are true."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+README = ROOT / "packages" / "agent" / "README.md"
+GUIDE = ROOT / "docs" / "guides" / "resume-an-agent.md"
+
+
+@pytest.mark.crash
+def test_the_demonstration_prints_what_the_readme_shows_and_can_run_again(tmp_path):
+    """A transcript that nobody runs is a claim."""
+    (block,) = re.findall(r"```text\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-m", "dsh_agent.demo"], capture_output=True, cwd=tmp_path, timeout=120, check=False
+        )
+        assert done.stderr.decode() == ""
+        assert done.returncode == 0
+        assert done.stdout.decode().replace("\r\n", "\n") == block
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("document", [README, GUIDE], ids=["readme", "guide"])
+def test_every_python_example_runs_from_top_to_bottom(document, tmp_path):
+    """Whoever copies them expects them to work."""
+    fences = re.findall(r"```python\n(.*?)```", document.read_text(encoding="utf-8"), re.DOTALL)
+    assert fences
+    program = tmp_path / "examples.py"
+    program.write_text("\n".join(fences), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(program)], capture_output=True, cwd=tmp_path, timeout=120, check=False
+    )
+    assert done.stderr.decode() == ""
+    assert done.returncode == 0
