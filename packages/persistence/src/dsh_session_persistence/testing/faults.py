@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Self
 
 from dsh_session import SessionEvent, SessionHeader, SessionId
-
 from dsh_session_persistence.backend import PersistenceBackend
 from dsh_session_persistence.coordinated import CoordinatedPersistence
 from dsh_session_persistence.errors import StorageFailure

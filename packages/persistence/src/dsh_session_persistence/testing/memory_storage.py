@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from dsh_session import SessionEvent, SessionHeader, SessionId
 from dsh_session_persistence.errors import StorageFailure
@@ -22,8 +22,6 @@ __all__ = ["Breaking", "MemoryStorage"]
 
 class MemoryStorage(Storage):
     """A medium in memory, and instances over it."""
-
-    unsupported: ClassVar[frozenset[str]] = frozenset({"pad_with_nul"})  # records, no bytes between them
 
     def __init__(self) -> None:
         self.medium = MemoryMedium()
@@ -42,6 +40,9 @@ class MemoryStorage(Storage):
 
     def damage(self, session_id: SessionId, seq: int) -> None:
         self.medium.records[session_id][seq + 1] = b"\x00 no record"
+
+    def pad_with_nul(self, session_id: SessionId) -> None:
+        self.medium.records[session_id].append(b"\x00" * 512)
 
     def drop(self, session_id: SessionId, seq: int) -> None:
         del self.medium.records[session_id][seq + 1]

@@ -15,7 +15,6 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NoReturn
 
 from dsh_session import SessionId
-
 from dsh_session_persistence.service import SessionPersistence
 from dsh_session_persistence.testing.faults import Faults
 
