@@ -249,9 +249,10 @@ def _read(model: "EventData | str", data: dict[str, Any] | None) -> tuple[str, b
     if not isinstance(data, dict):
         raise InvalidEvent(f"{type(data).__name__} is no JSON object", event_type=model, path="data")
     encoded = encode_data(data, model)
-    known = vocabulary().model_for(model)
+    module = vocabulary()
+    known = module.model_for(model)
     if known is not None:
-        vocabulary().check_wire(known, data, model)
+        module.check_wire(known, data, model)
     if model in NUMBERED:
         return model, encoded, data.get("turn"), data.get("step")
     return model, encoded, None, None

@@ -116,18 +116,19 @@ def _closed_wire(model: BaseModel) -> dict[str, Any] | None:
     fields = model.__dict__
     wire: dict[str, Any] = {}
     for name, alias, scalars, required in _plan(type(model)):
-        value = fields.get(name)
+        value = fields.get(name)  # an instance made without validation may lack it
         if value is None:
             if required:
                 return None
             continue
-        if type(value) in scalars or (type(value) is str and value in scalars):
+        kind = type(value)
+        if kind in scalars or (kind is str and value in scalars):
             wire[alias] = value
             continue
-        if isinstance(value, Part):
+        if Part in kind.__mro__:  # `isinstance` of a pydantic class costs as much as all the rest
             nested: Any = _closed_wire(value)
-        elif isinstance(value, list):
-            nested = [_closed_wire(item) if isinstance(item, Part) else None for item in value]
+        elif kind is list:
+            nested = [_closed_wire(item) if Part in type(item).__mro__ else None for item in value]
             if None in nested:
                 return None
         else:
