@@ -89,6 +89,8 @@ def test_a_header_made_by_hand_is_checked():
     """What cannot be read back must not be written."""
     with pytest.raises(InvalidHeader):
         SessionHeader(id="a", created_at=True)
+    with pytest.raises(InvalidHeader):
+        SessionHeader(id="a", created_at=0, cwd="/\ud83d\ude00")
     with pytest.raises(UnsupportedVersion):
         SessionHeader(id="a", created_at=0, version=1)
     with pytest.raises(InvalidSessionId):

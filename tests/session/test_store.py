@@ -9,6 +9,7 @@ import pytest
 from dsh_session import (
     DuplicateSession,
     InvalidCwd,
+    InvalidEvent,
     InvalidHeader,
     InvalidSeed,
     InvalidSessionId,
@@ -169,6 +170,15 @@ def test_time_never_runs_backwards(turn: Session, clock):
     assert turn.append(HELLO).time == 5_000
     clock.now = 5_001
     assert turn.append(HELLO).time == 5_001
+
+
+@pytest.mark.parametrize("now", [1.5, "5", -1, True, None, 2**63])
+def test_a_clock_that_gives_no_milliseconds_is_refused(now):
+    """A line with such a time could be written and never be read again."""
+    session = Session(SessionHeader(id="s", created_at=0), clock=lambda: now)
+    with pytest.raises(InvalidEvent):
+        session.append("turn/start", {"turn": 1, "trigger": {"kind": "injection"}})
+    assert (len(session.events), session.open_turn) == (0, None)
 
 
 def test_a_fork_takes_over_up_to_and_including_an_event(store: SessionStore, step: Session, clock):

@@ -49,6 +49,7 @@ __all__ = [
     "encode_data",
     "from_columns",
     "gc_paused",
+    "is_count",
     "parse_sources",
     "parse_surface_op",
 ]
@@ -248,7 +249,7 @@ def encode_data(data: Any, event_type: str) -> bytes:
     if isinstance(data, dict):
         return encode_json(data, event_type)
     module = vocabulary()
-    if module.EventData in type(data).__mro__:  # `isinstance` of a pydantic class is slow
+    if isinstance(data, module.EventData):
         return module.encode_model(data, event_type)  # type: ignore[no-any-return] # bytes
     raise InvalidEvent(f"{type(data).__name__} is no JSON object", event_type=event_type, path="data")
 

@@ -10,7 +10,7 @@ import msgspec
 
 from dsh_session.errors import InvalidHeader, InvalidSessionId, UnsupportedVersion
 from dsh_session.ids import SessionId, parse_session_id
-from dsh_session.json_value import decode_json, encode_json
+from dsh_session.json_value import decode_json, encode_json, text_problem
 
 SESSION_FORMAT_VERSION = 0
 """The one format version that this build reads and writes."""
@@ -60,6 +60,8 @@ class SessionHeader(msgspec.Struct, frozen=True, kw_only=True):
         for key, value in (("cwd", self.cwd), ("parentSession", self.parent_session)):
             if value is not None and not isinstance(value, str):
                 raise InvalidHeader("not a text", key=key)
+            if value is not None and (problem := text_problem(value)):
+                raise InvalidHeader(problem, key=key)
 
     @property
     def line(self) -> bytes:

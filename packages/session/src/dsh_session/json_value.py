@@ -137,10 +137,11 @@ def _refuse_unplain(root: Any, event_type: str) -> None:
 def _key_problem(key: object) -> str:
     if type(key) is not str:
         return f"the key {key!r} is no text"
-    return _text_problem(key)
+    return text_problem(key)
 
 
-def _text_problem(text: str) -> str:
+def text_problem(text: str) -> str:
+    """Say why JSON would not give a text back as it is; empty if it would."""
     if not text.isascii() and _MERGING_PAIR.search(text):
         return "two surrogates that would merge into one character"
     return ""
@@ -149,7 +150,7 @@ def _text_problem(text: str) -> str:
 def _scalar_problem(value: object) -> str:
     kind = type(value)
     if kind is str:
-        return _text_problem(value)  # type: ignore[arg-type] # narrowed by the exact type
+        return text_problem(value)  # type: ignore[arg-type] # narrowed by the exact type
     if kind is bool or kind is NoneType:
         return ""
     if kind is float:

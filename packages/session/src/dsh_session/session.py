@@ -18,6 +18,7 @@ from dsh_session.event import (
     check_type,
     encode_data,
     gc_paused,
+    is_count,
     parse_sources,
     parse_surface_op,
 )
@@ -192,6 +193,8 @@ class Session:
             if sources and max(sources) >= seq:
                 raise InvalidEvent("names a later event", event_type=event_type, path="sourceEventSeqs")
         now = self._clock()
+        if not is_count(now):
+            raise InvalidEvent("the clock gave no milliseconds", event_type=event_type, path="time")
         if seq and self._events[-1].time > now:
             now = self._events[-1].time
         event = build(event_type, seq, now, encoded, sources, operation)

@@ -125,10 +125,10 @@ def _closed_wire(model: BaseModel) -> dict[str, Any] | None:
         if kind in scalars or (kind is str and value in scalars):
             wire[alias] = value
             continue
-        if Part in kind.__mro__:  # `isinstance` of a pydantic class costs as much as all the rest
+        if isinstance(value, Part):
             nested: Any = _closed_wire(value)
         elif kind is list:
-            nested = [_closed_wire(item) if Part in type(item).__mro__ else None for item in value]
+            nested = [_closed_wire(item) if isinstance(item, Part) else None for item in value]
             if None in nested:
                 return None
         else:
