@@ -6,17 +6,23 @@ most once whatever the number of rules. Refuses to know how files are found and 
 Flow: entries -> places -> documents and flaws -> RFCs; paths of the repository -> pages.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from dsh_rfc.anchors import read_anchors
 from dsh_rfc.contract import Contract
 from dsh_rfc.document import Document, Flaw, decode
+from dsh_rfc.links import Links, read_links
+from dsh_rfc.pairs import Pair, PairRecord, find_pairs, read_record
 from dsh_rfc.placement import Place, Role, judge
 from dsh_rfc.rfc import Rfc
+from dsh_rfc.storage import Hashes, Storage
 from dsh_rfc.tree import Entry, Kind, is_markdown
 from dsh_rfc.worktree import Worktree, of_entries
 
+FIRST_WORD = re.compile(r"\w+")
 _READ = frozenset({Role.RFC, Role.CURATED, Role.INDEX})
 
 
@@ -51,6 +57,7 @@ class Corpus:
         entries: Everything in the record, paths relative to it.
         record: Where the record stands, relative to the folder that all findings count from; empty when
             that is the record itself.
+        storage_of: Says how git stores files, when a hash is wanted.
         around: The repository around the record; when it is not given, nothing is known of it.
     """
 
@@ -58,7 +65,11 @@ class Corpus:
     entries: tuple[Entry, ...]
     record: str = ""
     around: Worktree | None = None
+    storage_of: Callable[[], Storage] = Storage
     _read: dict[str, Document | Flaw] = field(default_factory=dict, repr=False, compare=False)
+    _records: dict[str, PairRecord] = field(default_factory=dict, repr=False, compare=False)
+    _links: dict[str, Links] = field(default_factory=dict, repr=False, compare=False)
+    _anchors: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def path(self) -> str:
@@ -122,9 +133,31 @@ class Corpus:
         return self.around or of_entries(self.entries, self.locate)
 
     @cached_property
+    def hashes(self) -> Hashes:
+        """The hashes under which git stores the files."""
+        return Hashes(worktree=self.worktree, storage_of=self.storage_of)
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Every judged document with its counterparts, in path order."""
+        generated = [part.path for part in self.contract.generated]
+        return find_pairs(self.worktree, self.contract, never=[*generated, self.locate(self.contract.index)])
+
+    def confirmed(self, pair: Pair) -> PairRecord:
+        """Return what the record of a pair says, read once."""
+        if pair.record not in self._records:
+            try:
+                self._records[pair.record] = read_record(self.worktree.read(pair.record))
+            except OSError as error:
+                fault = f"the record cannot be read: {error.strerror or error}"
+                self._records[pair.record] = PairRecord(fault=fault)
+        return self._records[pair.record]
+
+    @cached_property
     def pages(self) -> tuple[Document, ...]:
-        """Every Markdown file that is judged and decodes, RFCs included, in path order."""
-        read = (self._document_at(path) for path in self.worktree.documents)
+        """Every Markdown file that is judged and decodes, RFCs included, in path order; the index is generated."""
+        index = self.locate(self.contract.index)
+        read = (self._document_at(path) for path in self.worktree.documents if path != index)
         return tuple(item for item in read if isinstance(item, Document))
 
     @cached_property
@@ -146,6 +179,41 @@ class Corpus:
             return None
         found = self._document_at(path)
         return found if isinstance(found, Document) else None
+
+    def links_of(self, page: Document) -> Links:
+        """Return the links of a page, found once."""
+        if page.path not in self._links:
+            self._links[page.path] = read_links(page)
+        return self._links[page.path]
+
+    def anchors_of(self, page: Document) -> tuple[str, ...]:
+        """Return where in a page a link may lead, found once."""
+        if page.path not in self._anchors:
+            self._anchors[page.path] = read_anchors(page)
+        return self._anchors[page.path]
+
+    @cached_property
+    def rfcs_by_name(self) -> Mapping[str, Rfc]:
+        """The RFCs by their file names without the ending."""
+        return {rfc.path.rpartition("/")[2].removesuffix(".md"): rfc for rfc in self.rfcs}
+
+    @cached_property
+    def rfcs_by_first_word(self) -> Mapping[str, tuple[Rfc, ...]]:
+        """The RFCs by the first word of their titles: how a title is found in a text without trying them all."""
+        found: dict[str, tuple[Rfc, ...]] = {}
+        for rfc in self.rfcs:
+            if word := FIRST_WORD.match(rfc.title):
+                found[word.group()] = (*found.get(word.group(), ()), rfc)
+        return found
+
+    @cached_property
+    def paths_by_name(self) -> Mapping[str, tuple[str, ...]]:
+        """The judged Markdown files by their file name: where something may have moved to."""
+        found: dict[str, tuple[str, ...]] = {}
+        for path in self.worktree.documents:
+            name = path.rpartition("/")[2]
+            found[name] = (*found.get(name, ()), path)
+        return found
 
     def _document_at(self, path: str) -> Document | Flaw:
         if path in self.documents:

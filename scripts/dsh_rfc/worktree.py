@@ -24,6 +24,7 @@ Names = Mapping[str, Kind]
 _NONE: Names = {}
 _LIST = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
 _GIT_TIMEOUT_S = 60
+RECORD_SUFFIX = ".i18n.yaml"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,12 +36,14 @@ class Worktree:
         is_bounded: Whether that folder is the whole of the repository; otherwise nobody knows what lies around it.
         list_folder: Returns what stands in a folder; nothing for one that is not there.
         read: Returns the bytes of a file; raises OSError.
+        records: The records of confirmed translations that stand beside documents, sorted.
     """
 
     documents: tuple[str, ...]
     is_bounded: bool
     list_folder: Callable[[str], Names]
     read: Callable[[str], bytes]
+    records: tuple[str, ...] = ()
     _listed: dict[str, Names] = field(default_factory=dict, repr=False, compare=False)
     _kinds: dict[str, Kind | None] = field(default_factory=dict, repr=False, compare=False)
 
@@ -59,6 +62,18 @@ class Worktree:
             self._kinds[path] = self._find(path)
         return self._kinds[path]
 
+    def has(self, path: str) -> bool:
+        """Say whether anything stands at a path."""
+        return self.kind(path) is not None
+
+    def has_file(self, path: str) -> bool:
+        """Say whether a regular file stands at a path."""
+        return self.kind(path) is Kind.FILE
+
+    def has_folder(self, path: str) -> bool:
+        """Say whether a folder of this repository stands at a path."""
+        return self.kind(path) is Kind.FOLDER
+
     def _find(self, path: str) -> Kind | None:
         if not path:
             return Kind.FOLDER
@@ -73,6 +88,7 @@ def of_entries(entries: Iterable[Entry], locate: Callable[[str], str]) -> Worktr
     folders = _folders((path, entry.kind) for path, entry in by_path.items())
     return Worktree(
         documents=tuple(path for path, entry in by_path.items() if _is_document(path, entry.kind)),
+        records=tuple(path for path, entry in by_path.items() if _is_record(path, entry.kind)),
         is_bounded=False,
         list_folder=lambda folder: folders.get(folder, _NONE),
         read=lambda path: by_path[path].data,
@@ -88,8 +104,10 @@ def of_folder(base: Path, *, inside: str, is_bounded: bool, max_file_bytes: int)
         is_bounded: Whether `base` is a repository.
         max_file_bytes: A larger file is not read.
     """
+    paths = list(_walk(base, inside))
     return Worktree(
-        documents=tuple(_walk(base, inside)),
+        documents=tuple(path for path in paths if is_markdown(path)),
+        records=tuple(path for path in paths if path.endswith(RECORD_SUFFIX)),
         is_bounded=is_bounded,
         list_folder=lambda folder: _scan(base / folder),
         read=_reader(base, max_file_bytes),
@@ -107,9 +125,11 @@ def of_repository(base: Path, *, exclude: Iterable[str], max_file_bytes: int) ->
     excluded = _excluder(exclude)
     tracked = _tracked(base)
     folders = _folders(tracked) if tracked else None
-    paths = (path for path, kind in tracked if _is_document(path, kind)) if tracked else _walk(base, "")
+    found = (path for path, kind in tracked if _is_judged(path, kind)) if tracked else _walk(base, "")
+    paths = sorted(path for path in found if not excluded(path))
     return Worktree(
-        documents=tuple(sorted(path for path in paths if not excluded(path))),
+        documents=tuple(path for path in paths if is_markdown(path)),
+        records=tuple(path for path in paths if path.endswith(RECORD_SUFFIX)),
         is_bounded=True,
         list_folder=(lambda folder: folders.get(folder, _NONE)) if folders else lambda folder: _scan(base / folder),
         read=_reader(base, max_file_bytes),
@@ -118,6 +138,14 @@ def of_repository(base: Path, *, exclude: Iterable[str], max_file_bytes: int) ->
 
 def _is_document(path: str, kind: Kind) -> bool:
     return kind is Kind.FILE and is_markdown(path)
+
+
+def _is_record(path: str, kind: Kind) -> bool:
+    return kind is Kind.FILE and path.endswith(RECORD_SUFFIX)
+
+
+def _is_judged(path: str, kind: Kind) -> bool:
+    return _is_document(path, kind) or _is_record(path, kind)
 
 
 def _reader(base: Path, max_file_bytes: int) -> Callable[[str], bytes]:
@@ -213,7 +241,7 @@ def _kind_of_child(child: "os.DirEntry[str]") -> Kind:
 
 
 def _walk(base: Path, start: str) -> Iterator[str]:
-    """Yield the Markdown files below a folder that no `.gitignore` on the way names."""
+    """Yield the Markdown files and records below a folder that no `.gitignore` on the way names."""
     pending: list[tuple[str, tuple[tuple[str, GitIgnoreSpec], ...]]] = [(start, ())]
     while pending:
         folder, specs = pending.pop()
@@ -225,7 +253,7 @@ def _walk(base: Path, start: str) -> Iterator[str]:
             path = prefix + name
             if kind is Kind.FOLDER and name != ".git" and not _is_ignored(f"{path}/", specs):
                 pending.append((path, specs))
-            elif _is_document(path, kind) and not _is_ignored(path, specs):
+            elif _is_judged(path, kind) and not _is_ignored(path, specs):
                 yield path
 
 
