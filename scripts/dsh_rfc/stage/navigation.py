@@ -19,6 +19,7 @@ from dsh_rfc.stage.languages import LANGUAGES, Language
 from dsh_rfc.stage.reference import INDEX as REFERENCE_INDEX
 from dsh_rfc.stage.reference import RULES_FOLDER, RULES_INDEX
 from dsh_rfc.stage.settings import CONFIGURATION, Settings
+from dsh_rfc.stage.sources import CONTRACT_PAGE
 
 HOME = "index.md"
 Nav = list[Any]
@@ -71,7 +72,10 @@ def make_nav(
     menu = _Menu(titles)
     nav: Nav = [{language.say("home"): HOME}] if menu.index(HOME) else []
     guides = [*menu.index("guides/index.md"), *menu.below("guides/", order)]
-    record_nav: Nav = [*menu.index(f"{record}/index.md"), *menu.take(f"{record}/contract.md")]
+    record_nav: Nav = [
+        *menu.index(f"{record}/index.md"),
+        *_named(language.say("contract"), menu.take(f"{record}/{CONTRACT_PAGE}")),
+    ]
     for lifecycle in catalogue.lifecycles:
         classes: Nav = []
         for class_name in catalogue.classes:
@@ -88,7 +92,9 @@ def make_nav(
     record_nav += menu.below(f"{record}/")
     api_nav: Nav = menu.index(API_INDEX)
     for package in api.packages:
-        inner = [*menu.index(package.page), *menu.below(package.page.removesuffix("index.md"))]
+        inner: Nav = menu.index(package.page)
+        for module in api.below(package):
+            inner += _named(module.name.removeprefix(f"{package.name}."), menu.take(module.page))
         api_nav.append({package.name: inner})
     api_nav += menu.below(f"{API_FOLDER}/")
     rules = [*menu.index(RULES_INDEX), *menu.below(f"{RULES_FOLDER}/")]
@@ -100,6 +106,11 @@ def make_nav(
         if entries:
             nav.append({language.say(key): entries})
     return nav
+
+
+def _named(title: str, entries: Nav) -> Nav:
+    """Return a page's entry under a title that fits the menu."""
+    return [{title: path} for entry in entries for path in entry.values()]
 
 
 def render_configuration(
@@ -135,9 +146,10 @@ def render_configuration(
             "mkdocstrings": {"handlers": {"python": {"paths": [relative(repository / root) for root in roots]}}},
         },
         "extra": {
-            "alternate": [
-                {"name": other.name, "lang": other.tag, "link": f"{up}{other.prefix}" or "./"}
-                for other in LANGUAGES
+            # True, not the list: the theme makes each page claim the front pages as its counterparts.
+            "alternate": True,
+            "languages": [
+                {"name": other.name, "lang": other.tag, "link": f"{up}{other.prefix}"} for other in LANGUAGES
             ],
             "feed_title": language.say("feed_title", site=settings.name),
         },

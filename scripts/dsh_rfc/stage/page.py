@@ -24,7 +24,7 @@ class Page:
         edit_url: Where its source is edited; empty when it is generated.
         has_source: Whether its Markdown is published beside it.
         has_diagram: Whether a diagram is drawn on it.
-        is_listed: Whether search finds it.
+        is_wide: Whether it needs the room of the table of contents.
     """
 
     path: str
@@ -35,11 +35,12 @@ class Page:
     edit_url: str = ""
     has_source: bool = True
     has_diagram: bool = False
+    is_wide: bool = False
 
 
 def render_page(page: Page, language: Language) -> str:
     """Return the page as a builder reads it."""
-    facts: dict[str, str | bool] = {"title": page.title}
+    facts: dict[str, str | bool | list[str]] = {"title": page.title}
     if page.text_tag != language.tag:
         facts["text_language"] = page.text_tag
     if page.edit_url:
@@ -48,7 +49,9 @@ def render_page(page: Page, language: Language) -> str:
         facts["markdown"] = relative_url(page.path, page.path)
     if page.has_diagram:
         facts["diagram"] = True
-    # JSON strings are YAML strings
+    if page.is_wide:
+        facts["hide"] = ["toc"]
+    # what is JSON is YAML
     front = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in facts.items()]
     lines = ["---", *front, "---", "", f"# {page.heading}", ""]
     if page.text_tag != language.tag:

@@ -3,6 +3,7 @@
 Owns these as Markdown. A document of the repository that stands at the same place wins over any of them.
 """
 
+import inspect
 from collections.abc import Iterable, Iterator
 
 import click
@@ -30,13 +31,15 @@ def _command_lines(command: click.Command, name: str, parent: click.Context | No
     if depth > 1:
         yield f"{'#' * depth} `{context.command_path}`"
         yield ""
-    yield (command.help or "").replace("\b\n", "").strip()
+    yield inspect.cleandoc(command.help or "").replace("\b\n", "").strip()
     yield ""
     yield "```text"
     yield f"{context.command_path} {' '.join(command.collect_usage_pieces(context))}"
     yield "```"
     yield ""
-    rows = [record for item in command.get_params(context) if (record := item.get_help_record(context))]
+    rows = [
+        record for item in command.get_params(context) if (record := item.get_help_record(context)) and record[1]
+    ]
     if rows:
         yield "| Option | What it does |"
         yield "|---|---|"

@@ -4,8 +4,8 @@ Owns the block structure: it is taken from the tokens, not from the lines, and w
 dialects read alike. Refuses to decide where links lead (`inline.Targets`).
 
 The differences that vanish this way: a list, table or quote right after a paragraph; nesting by two or three
-spaces; fences in lists; `1)` as a marker; consecutive lines; lists and quotes that touch; headings underlined or with an
-anchor of GitHub's; indented code; raw HTML around Markdown; alerts.
+spaces; fences in lists; `1)` as a marker; consecutive lines; lists and quotes that touch; headings underlined or
+with an anchor of GitHub's; indented code; raw HTML around Markdown; alerts.
 
 Flow: block tokens -> nested blocks of lines -> text.
 """
@@ -16,9 +16,10 @@ from dataclasses import dataclass, replace
 
 from markdown_it.token import Token
 
+from dsh_rfc.anchors import heading_words
 from dsh_rfc.document import Document
+from dsh_rfc.slugs import Slugger
 from dsh_rfc.stage.inline import Style, Targets, rewrite, rewrite_html
-from dsh_rfc.stage.slugs import Slugger
 
 Lines = list[str]
 _INDENT = "    "
@@ -167,7 +168,7 @@ class _Printer:
         if explicit:
             content = content[: explicit.start()]
         words = _EXPLICIT_ID.sub("", plain_text(self._document.inline(inline)))
-        anchor = self._slugger.take(words)
+        anchor = self._slugger.take(_EXPLICIT_ID.sub("", heading_words(self._document.inline(inline))))
         text = rewrite(content, self._style)
         if token.tag == "h1" and token.level == 0 and self._title is None:
             self._title = (words.strip(), text)

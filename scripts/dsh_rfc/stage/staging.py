@@ -242,7 +242,8 @@ class _Tree:
         explorer = stage.sources.explorer
         title = language.say("explorer_title")
         body = render_explorer(self.catalogue, language, explorer, f"{stage.sources.record}/{CONTRACT_PAGE}")
-        yield self._keep(Page(path=explorer, title=title, heading=title, body=body, text_tag=language.tag))
+        page = Page(path=explorer, title=title, heading=title, body=body, text_tag=language.tag, is_wide=True)
+        yield self._keep(page)
         for path, text in reference.rule_pages():
             if path not in taken:
                 yield self._printed(path, text)
