@@ -200,3 +200,9 @@ def test_a_session_stays_where_it_was_found(jsonl_storage, run):
 
     run(scenario())
     assert jsonl_storage.path(sid("sample")) == moved
+
+
+def test_an_address_without_a_path_is_refused():
+    """`jsonl:` alone would scatter sessions over the working directory."""
+    with pytest.raises(ValueError, match="jsonl:"):
+        JsonlPersistence.from_url("")

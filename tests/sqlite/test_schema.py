@@ -160,7 +160,7 @@ def test_files_are_private_whatever_the_umask(tmp_path, run, umask):
         async with persistence:
             await persistence.create(header())
             await persistence.append(sid("sample"), turns())
-            return {path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "new").rglob("*")}
+            return {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.rglob("*")}
 
     before = os.umask(umask)
     try:
@@ -168,7 +168,7 @@ def test_files_are_private_whatever_the_umask(tmp_path, run, umask):
     finally:
         os.umask(before)
     assert {"sessions.db", "sessions.db-wal", "sessions.db-locks", "writer.lock"} <= set(modes)
-    assert modes.pop("sessions.db-locks") == 0o700
+    assert modes.pop("new") == modes.pop("sessions.db-locks") == 0o700
     assert set(modes.values()) == {0o600}
 
 
@@ -236,3 +236,9 @@ def test_a_network_file_system_gets_a_rollback_journal(sqlite_storage, run, monk
     assert _rows(sqlite_storage.path, "PRAGMA journal_mode") == [("delete",)]
     assert "nfs4" in caplog.text
     assert len(run(read_fresh(sqlite_storage, sid("sample"))).events) == len(turns())
+
+
+def test_an_address_without_a_path_is_refused():
+    """`sqlite:` alone would be a file with an empty name."""
+    with pytest.raises(ValueError, match="sqlite:"):
+        SqlitePersistence.from_url("")

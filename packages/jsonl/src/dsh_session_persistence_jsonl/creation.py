@@ -45,7 +45,7 @@ def create_log(layout: Layout, header: SessionHeader, events: Sequence[SessionEv
         disk.sync(fd)
         with _root_locked(layout.root, disk):
             _check_free(layout, header.id)
-            os.link(temporary, path, follow_symlinks=False)
+            os.link(temporary, path)
         _settle_names(temporary, path, (folder, *reversed(changed)), disk)
         stat_now = os.fstat(fd)
     except BaseException as error:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import logging
 import os
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from operator import attrgetter
 
 from dsh_session import InvalidHeader, SessionHeader, UnsupportedVersion
@@ -23,6 +25,8 @@ _HEAD_BYTES = 1024
 _MORE_BYTES = 1 << 16
 _OPENING, _CLOSING = b"{}"
 
+_HAS_FOLDER_DESCRIPTORS = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
+
 _log = logging.getLogger("dsh_session_persistence_jsonl")
 
 
@@ -35,10 +39,10 @@ def list_headers(layout: Layout) -> list[SessionHeader]:
     headers: list[SessionHeader] = []
     with gc_paused():
         for folder in layout.folders():
-            with os.scandir(folder) as entries:
+            with _opened(folder) as folder_fd, os.scandir(folder if folder_fd is None else folder_fd) as entries:
                 for entry in entries:
                     if entry.name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
-                        header = _header(entry)
+                        header = _header(entry, folder_fd)
                         if header is not None:
                             headers.append(header)
     headers.sort(key=attrgetter("created_at", "id"))
@@ -53,9 +57,22 @@ def _without_repeated(headers: list[SessionHeader]) -> list[SessionHeader]:
     return [header for header in headers if times[header.id] == 1]
 
 
-def _header(entry: os.DirEntry[str]) -> SessionHeader | None:
+@contextmanager
+def _opened(folder: str) -> Iterator[int | None]:
+    """Open a folder, where the system can: its files are then found from it, quicker and through no link."""
+    if not _HAS_FOLDER_DESCRIPTORS:
+        yield None
+        return
+    fd = os.open(folder, READ_FLAGS | os.O_DIRECTORY)
     try:
-        line = _first_line(entry.path)
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _header(entry: os.DirEntry[str], folder_fd: int | None) -> SessionHeader | None:
+    try:
+        line = _first_line(entry.path, folder_fd)
         if line is None:
             return None
         header = decode_header(line)
@@ -69,9 +86,9 @@ def _header(entry: os.DirEntry[str]) -> SessionHeader | None:
     return header
 
 
-def _first_line(path: str) -> bytes | None:
+def _first_line(path: str, folder_fd: int | None) -> bytes | None:
     """Return the first line of a file, or None if no whole record follows it."""
-    fd = os.open(path, READ_FLAGS)
+    fd = os.open(path, READ_FLAGS, dir_fd=folder_fd)
     try:
         head = os.read(fd, _HEAD_BYTES)
         while True:

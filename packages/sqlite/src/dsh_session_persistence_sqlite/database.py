@@ -56,7 +56,7 @@ class Database:
             OSError: The file or the lock cannot be opened.
         """
         if self._writer is None:
-            os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120 - as above
+            _make_private_folder(os.path.dirname(self.path))  # noqa: PTH120 - a string, as SQLite takes it
         with self._locks.turn():
             connection = self._open_writer()
             try:
@@ -137,6 +137,16 @@ class _Reader:
     def close(self) -> None:
         with self.lock:
             self.connection.close()
+
+
+def _make_private_folder(path: str) -> None:
+    """Create a folder and those above it, as far as they are missing, private whatever the umask."""
+    if os.path.isdir(path):  # noqa: PTH112 - a string, as SQLite takes it
+        return
+    _make_private_folder(os.path.dirname(path))  # noqa: PTH120 - as above
+    with suppress(FileExistsError):
+        os.mkdir(path, 0o700)  # noqa: PTH102 - as above
+        os.chmod(path, 0o700)  # noqa: PTH101 - as above
 
 
 def _identity(path: str) -> tuple[int, int] | None:
