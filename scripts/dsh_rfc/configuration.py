@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dsh_rfc.contract import Contract, Lifecycle, kebab
+from dsh_rfc.contract import Contract, GeneratedPart, Lifecycle, kebab
 from dsh_rfc.errors import ContractInvalid, RecordMissing, meant
 
 if TYPE_CHECKING:
@@ -126,7 +126,8 @@ def _kebab_table(lifecycle: Lifecycle | None) -> dict[str, Any]:
 def _describe(detail: "ErrorDetails") -> str:
     path = ".".join(str(part) for part in detail["loc"])
     if detail["type"] in {"unexpected_keyword_argument", "extra_forbidden"}:
-        shape: type[Lifecycle | Contract] = Lifecycle if len(detail["loc"]) > 1 else Contract
+        nested: dict[object, type[Lifecycle | GeneratedPart]] = {"lifecycle": Lifecycle, "generated": GeneratedPart}
+        shape = nested[detail["loc"][0]] if len(detail["loc"]) > 1 else Contract
         known = [kebab(entry.name) for entry in fields(shape)]
         last = str(detail["loc"][-1])
         return f"{path} = {detail['input']!r}: no such key{meant(last, known)} (allowed: {', '.join(known)})"
@@ -162,5 +163,16 @@ def _contradictions(contract: Contract) -> Iterator[str]:
     for position, folder in enumerate(contract.exclude):
         if not folder.strip("/") or not {".", ".."}.isdisjoint(folder.split("/")) or "*" in folder:
             yield f"exclude.{position} = {folder!r}: allowed is the name of a folder, or a path from the top"
+    for path in contract.pairs_required:
+        if path in contract.pairs_excluded:
+            yield f"pairs-required = {path!r}: stands in pairs-excluded too"
+    for position, part in enumerate(contract.generated):
+        module, colon, function = part.renderer.partition(":")
+        if not colon or not all(name.isidentifier() for name in (*module.split("."), function)):
+            yield f"generated.{position}.renderer = {part.renderer!r}: allowed is module:function"
+        if not {"", ".", ".."}.isdisjoint(part.path.removesuffix("/").split("/")):
+            yield f"generated.{position}.path = {part.path!r}: allowed is a path below the repository"
+        if part.path in [other.path for other in contract.generated[:position]]:
+            yield f"generated.{position}.path = {part.path!r}: stands twice"
     if contract.max_file_bytes <= 0:
         yield f"max-file-bytes = {contract.max_file_bytes!r}: allowed is a positive number"

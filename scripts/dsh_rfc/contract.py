@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 ALTERNATIVES_COMMENT = "<!-- rfc-format: alternatives-not-recorded (pre-format RFC) -->"
+ProsePart = Literal["skeletons", "classes", "statuses", "banned"]
 
 
 def kebab(name: str) -> str:
@@ -59,6 +60,22 @@ _LIFECYCLE_DEFAULTS: Mapping[str, Lifecycle] = MappingProxyType(
 
 
 @dataclass(frozen=True, kw_only=True)
+class GeneratedPart:
+    """A file, or a folder of files, that a program writes.
+
+    Attributes:
+        path: From the top of the repository; a folder when it ends in a slash.
+        renderer: `module:function`. It takes nothing, or the folder of the repository, and returns the text; for
+            a folder, texts by file name.
+    """
+
+    path: str
+    renderer: str
+
+    __pydantic_config__: ClassVar[Any] = dict(_CONFIG)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Contract:
     """Where RFCs stand, how their headers read, which sections they have.
 
@@ -77,6 +94,13 @@ class Contract:
         index: Name of the generated index at the top of the record.
         notes: Names that may stand at the root of a lifecycle folder.
         translations: Language tags of counterparts (`x.zh.md`), which the format rules pass over.
+        language: Language tag of the files that have none in their name.
+        language_names: What the readers of a language call it, by tag.
+        pairs_required: Documents that must have a counterpart: paths from the top, of files or of folders.
+        pairs_excluded: Documents that may not have one, because they are generated or bilingual by themselves.
+        prose_parts: What the curated page must state in a shape that can be compared with this contract:
+            `skeletons`, `classes`, `statuses`, `banned`. What is not listed is compared where it stands.
+        generated: The files that a program writes.
         ignore: Codes of rules that do not apply to this repository.
         exclude: Folders whose Markdown is not judged, because it is generated or vendored: a name means every
             folder of that name, a path with a slash one folder or file from the top of the repository.
@@ -104,6 +128,12 @@ class Contract:
     index: str = "INDEX.md"
     notes: tuple[str, ...] = ("AGENTS.md", "CLAUDE.md")
     translations: tuple[str, ...] = ("zh",)
+    language: str = "en"
+    language_names: Mapping[str, str] = field(default_factory=lambda: {"en": "English", "zh": "中文"})
+    pairs_required: tuple[str, ...] = ()
+    pairs_excluded: tuple[str, ...] = ()
+    prose_parts: tuple[ProsePart, ...] = ()
+    generated: tuple[GeneratedPart, ...] = ()
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ("node_modules", "third_party", "vendor")
     max_file_bytes: int = 32 * 1024 * 1024

@@ -58,6 +58,7 @@ class Corpus:
         record: Where the record stands, relative to the folder that all findings count from; empty when
             that is the record itself.
         storage_of: Says how git stores files, when a hash is wanted.
+        answers: Why addresses on other hosts are dead, when somebody asked; empty for those that live.
         around: The repository around the record; when it is not given, nothing is known of it.
     """
 
@@ -65,6 +66,7 @@ class Corpus:
     entries: tuple[Entry, ...]
     record: str = ""
     around: Worktree | None = None
+    answers: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
     storage_of: Callable[[], Storage] = Storage
     _read: dict[str, Document | Flaw] = field(default_factory=dict, repr=False, compare=False)
     _records: dict[str, PairRecord] = field(default_factory=dict, repr=False, compare=False)

@@ -11,6 +11,8 @@ from typing import Any
 from dsh_rfc.formats import printable
 from dsh_rfc.rule import Rule
 
+_LANGUAGES = {"md": "markdown", "py": "python", "toml": "toml", "yaml": "yaml"}
+
 
 def render_rule_page(rule: Rule[Any]) -> str:
     """Return the page: summary, severity, what and why, how to mend, an example of both verdicts."""
@@ -56,7 +58,7 @@ def _example(files: Mapping[str, str]) -> Iterator[str]:
         yield ""
         if text:
             fence = "````" if "```" in text else "```"
-            yield f"{fence}markdown"
+            yield f"{fence}{_LANGUAGES.get(path.rpartition('.')[2], 'text')}"
             yield from (printable(line) for line in text.rstrip("\n").split("\n"))
             yield fence
             yield ""

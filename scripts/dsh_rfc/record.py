@@ -8,13 +8,15 @@ Flow: `--root` or the repository -> contract -> tree -> `Corpus`.
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from dsh_rfc.configuration import find_repository
+from dsh_rfc.configuration import Repository, find_repository
 from dsh_rfc.contract import Contract
 from dsh_rfc.corpus import Corpus
 from dsh_rfc.errors import PathUnknown, RecordMissing
 from dsh_rfc.formats import printable
+from dsh_rfc.storage import read_storage
 from dsh_rfc.tree import read_tree
 from dsh_rfc.worktree import of_folder, of_repository
 
@@ -48,9 +50,18 @@ class Record:
             entries = read_tree(root, max_file_bytes=contract.max_file_bytes)
             base, record = _repository_around(Path(os.path.abspath(root)), contract.root)  # noqa: PTH100 - links stay as the caller wrote them
             around = of_folder(base, inside=record, is_bounded=bool(record), max_file_bytes=contract.max_file_bytes)
-            corpus = Corpus(contract=contract, entries=entries, record=record, around=around)
+            storage_of = partial(read_storage, base)
+            corpus = Corpus(contract=contract, entries=entries, record=record, around=around, storage_of=storage_of)
             return cls(base=base, folder=root, corpus=corpus, is_rooted=True)
-        repository = find_repository(Path.cwd())
+        return cls.of(find_repository(Path.cwd()))
+
+    @classmethod
+    def of(cls, repository: Repository) -> "Record":
+        """Return the record of a repository.
+
+        Raises:
+            RecordMissing: There is none.
+        """
         folder = repository.folder / repository.contract.root
         if not folder.is_dir():
             msg = f"{folder} is not a folder; name the record with --root, or set root in the configuration"
@@ -58,7 +69,10 @@ class Record:
         entries = read_tree(folder, max_file_bytes=repository.contract.max_file_bytes)
         contract = repository.contract
         around = of_repository(repository.folder, exclude=contract.exclude, max_file_bytes=contract.max_file_bytes)
-        corpus = Corpus(contract=contract, entries=entries, record=contract.root, around=around)
+        storage_of = partial(read_storage, repository.folder)
+        corpus = Corpus(
+            contract=contract, entries=entries, record=contract.root, around=around, storage_of=storage_of
+        )
         return cls(base=repository.folder, folder=folder, corpus=corpus, is_rooted=False)
 
     def display(self, path: str) -> str:

@@ -2,16 +2,19 @@
 
 import os
 import sys
+import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from dsh_rfc import cli
+from dsh_rfc.configuration import OWN_FILE, overlay
 from dsh_rfc.contract import Contract
 from dsh_rfc.corpus import Corpus
-from dsh_rfc.tree import Entry, Kind, is_markdown
+from dsh_rfc.tree import Entry, Kind
+from dsh_rfc.worktree import of_entries
 
 PROPOSED = """# RFC: {title}
 
@@ -59,19 +62,30 @@ def proposed() -> Callable[[str], str]:
 
 @pytest.fixture
 def corpus_of() -> Callable[..., Corpus]:
-    """Return a maker of corpora from paths and texts, folders included."""
+    """Return a maker of corpora from paths and texts, folders included.
+
+    With a `dsh-rfc.toml` among them the paths are those of a repository, otherwise those of a record.
+    """
 
     def make(files: Mapping[str, str | bytes], contract: Contract | None = None) -> Corpus:
         entries: dict[str, Entry] = {}
         for path, text in files.items():
             data = text if isinstance(text, bytes) else text.encode()
-            entries[path] = Entry(path=path, data=data if is_markdown(path) else b"")
+            entries[path] = Entry(path=path, data=data)
             parts = path.split("/")
             for depth in range(1, len(parts)):
                 folder = "/".join(parts[:depth])
                 entries[folder] = Entry(path=folder, kind=Kind.FOLDER)
         ordered = tuple(entries[path] for path in sorted(entries))
-        return Corpus(contract=contract or Contract(), entries=ordered)
+        if OWN_FILE not in files:
+            return Corpus(contract=contract or Contract(), entries=ordered)
+        configured = overlay(tomllib.loads(str(files[OWN_FILE])), source=OWN_FILE)
+        top = f"{configured.root}/"
+        inside = tuple(
+            replace(entry, path=entry.path.removeprefix(top)) for entry in ordered if entry.path.startswith(top)
+        )
+        around = of_entries(ordered, str)
+        return Corpus(contract=configured, entries=inside, record=configured.root, around=around)
 
     return make
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from dsh_rfc.check import check_record
+from dsh_rfc.configuration import OWN_FILE, find_repository
 from dsh_rfc.formats import as_text
 from dsh_rfc.record import Record
 from dsh_rfc.rules import RULES
@@ -16,8 +17,10 @@ CODES = {rule.code for rule in RULES}
 
 def verdict(case: Path) -> str:
     """Judge with every rule, so that a case also shows what is not reported beside its own finding."""
-    record = Record.open(case / "input")
-    has_index = (case / "input" / "INDEX.md").exists() or case.parent.name == "index-stale"
+    folder = case / "input"
+    is_repository = (folder / OWN_FILE).exists()  # otherwise it is a record
+    record = Record.of(find_repository(folder)) if is_repository else Record.open(folder)
+    has_index = (record.folder / "INDEX.md").exists() or case.parent.name == "index-stale"
     _, report = check_record(record, ignore=[] if has_index else ["index-stale"])
     assert not report.crashes
     return as_text(report, lambda path: path)
