@@ -18,7 +18,7 @@ from dsh_session_persistence.testing.mutants import MUTANTS
 class Contract(PersistenceContract, CoordinatorContract):
     """Both contracts, with little patience for what hangs."""
 
-    time_limit_s = 1.5
+    time_limit_s = 1.0
 
 
 CLAUSES = clauses_of(Contract)
@@ -37,7 +37,7 @@ def outcome_of(name, make_storage):
     """Return what a clause raises, or None if it passes."""
     try:
         run_clause(name, make_storage)
-    except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:
+    except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:  # noqa: BLE001 - the outcome is the result
         return error
     return None
 
@@ -106,6 +106,7 @@ def test_a_run_of_the_contract_on_a_mutant_fails(name, tmp_path):
         capture_output=True,
         text=True,
         check=False,
+        cwd=tmp_path,
         env={**os.environ, "PYTEST_ADDOPTS": ""},
     )
     assert done.returncode == 1, done.stdout + done.stderr

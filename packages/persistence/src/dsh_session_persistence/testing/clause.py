@@ -65,8 +65,10 @@ def clause(*needs: str) -> Callable[[Scenario], Callable[[Any, Storage], None]]:
 async def _observed(scenario: Awaitable[None], time_limit_s: float) -> None:
     unobserved: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: unobserved.append(context))
-    async with asyncio.timeout(time_limit_s):
-        await scenario
+    task = asyncio.ensure_future(scenario)
+    finished, _ = await asyncio.wait({task}, timeout=time_limit_s)
+    assert finished, f"the clause was not through after {time_limit_s} s: something waits for ever"
+    await task
     gc.collect(0)
     assert not unobserved
 

@@ -115,7 +115,7 @@ class Faults:
         return faults
 
     def fail_writes(self, times: int = 1, *, session_id: SessionId | None = None) -> None:
-        """Let the next writes (of one session, or of any) fail with `StorageFailure` before they reach the medium."""
+        """Let the next writes (of one session, or of any) fail before they reach the medium."""
         self._write_failures.extend([session_id] * times)
 
     def heal(self) -> None:

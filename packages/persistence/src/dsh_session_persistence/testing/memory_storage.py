@@ -53,8 +53,8 @@ class MemoryStorage(Storage):
 
     def garble(self, session_id: SessionId, seq: int) -> None:
         records = self.medium.records[session_id]
-        head, quote, tail = records[seq + 1].rpartition(b'"}')
-        records[seq + 1] = head + b"\xff\xfe" + quote + tail
+        head, data, rest = records[seq + 1].partition(b'"data":')
+        records[seq + 1] = head + data + rest.replace(b':"', b':"\xff\xfe', 1)
 
     def set_header(self, session_id: SessionId, **changes: Any) -> None:
         self._rewrite(session_id, 0, changes)

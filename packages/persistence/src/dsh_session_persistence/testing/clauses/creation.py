@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from dsh_session import UnsupportedVersion
 from dsh_session_persistence.errors import (
     ConcurrentWriter,
     SequenceMismatch,
@@ -96,14 +95,6 @@ class Creation(Clauses):
                 await second.append(sid("sample"), turns(2))
         found = await read_fresh(storage, sid("sample"))
         assert (found.header, list(found.events)) == (header(), turns())
-
-    @clause()
-    async def test_a_header_of_another_format_version_is_refused(self, storage: Storage) -> None:
-        """A build writes no version that it does not read."""
-        async with storage.open() as persistence:
-            with pytest.raises(UnsupportedVersion) as caught:
-                await persistence.create(header(version=7))
-            assert caught.value.found == 7
 
     @clause()
     async def test_appending_to_a_missing_session_is_refused(self, storage: Storage) -> None:

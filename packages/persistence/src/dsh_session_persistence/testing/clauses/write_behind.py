@@ -139,19 +139,20 @@ class WindowAndBarrier(Clauses):
     async def test_a_flush_covers_events_that_came_during_a_write(self, storage: Storage) -> None:
         """Everything that was admitted before the flush is drained, not only the batch under way."""
         store = SessionStore()
-        async with storage.open(write_batch_max_delay_ms=0) as persistence:
+        async with storage.open(write_batch_max_delay_ms=NEVER_MS) as persistence:
             faults = storage.faults(persistence)
             persistence.attach(store)
             session = store.create(id="sample")
             gate = faults.hold_writes(sid("sample"))
             played(session, Log().turn_start().events)
+            early = asyncio.ensure_future(store.flush(session))
             await gate.reached.wait()
             events = played(session, Log().user("during").events)
-            flush = asyncio.ensure_future(store.flush(session))
+            late = asyncio.ensure_future(store.flush(session))
             await rounds()
-            assert not flush.done()
+            assert not late.done()
             gate.open()
-            await flush
+            await asyncio.gather(early, late)
             assert list((await read_fresh(storage, sid("sample"))).events) == events
         assert faults.written[0] == ("sample", (0,))
 
@@ -178,7 +179,13 @@ class WindowAndBarrier(Clauses):
             persistence.attach(store)
             session = store.create(id="sample")
             events = played(session, turns())
-            await asyncio.gather(*(store.flush(session) for _ in range(5)))
+            gate = faults.hold_writes(sid("sample"))
+            flushes = [asyncio.ensure_future(store.flush(session)) for _ in range(5)]
+            await gate.reached.wait()
+            await rounds()
+            assert len(faults.attempts) == 1
+            gate.open()
+            await asyncio.gather(*flushes)
             assert len(faults.written) == 1
         assert not faults.overlapped
         assert list((await read_fresh(storage, sid("sample"))).events) == events

@@ -1,5 +1,7 @@
 """Mutants that bind a live session to an id that is another's, or do not bind it to its own."""
 
+# ruff: noqa: ARG002 - what a mutant ignores is its fault
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,10 +1,13 @@
 """Mutants that take corruption for a torn tail, a torn tail for corruption, or write where they may not."""
 
+# ruff: noqa: ARG002 - what a mutant ignores is its fault
+
 from __future__ import annotations
 
 import builtins
 import json
 from collections.abc import Sequence
+from itertools import pairwise
 
 from dsh_session import InvalidEvent, SessionEvent, SessionHeader, SessionId, UnsupportedVersion
 from dsh_session.event import decode_line
@@ -257,7 +260,7 @@ class StartsAnywhere(Reads):
     """Compares neighbours only."""
 
     def checked(self, session_id: SessionId, events: list[SessionEvent]) -> list[SessionEvent]:
-        if any(after.seq != event.seq + 1 for event, after in zip(events, events[1:], strict=False)):
+        if any(after.seq != event.seq + 1 for event, after in pairwise(events)):
             raise CorruptSession(session_id, "a gap")
         return events
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import posixpath
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -81,10 +82,8 @@ class KeepsWhatItRead(PersistenceCoordinator):
     """Takes a lock by reading, if nobody holds it."""
 
     async def read(self, session_id: SessionId) -> StoredSession:
-        try:
+        with contextlib.suppress(ConcurrentWriter):
             await self._backend.acquire(session_id)
-        except ConcurrentWriter:
-            pass
         return await super().read(session_id)
 
 

@@ -1,5 +1,7 @@
 """Mutants that lose something between writing and reading."""
 
+# ruff: noqa: ARG002 - what a mutant ignores is its fault
+
 from __future__ import annotations
 
 import asyncio
