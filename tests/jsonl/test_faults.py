@@ -14,6 +14,7 @@ from dsh_session_persistence import ConcurrentWriter, SequenceMismatch, SessionE
 from dsh_session_persistence.testing import backend_of
 from dsh_session_persistence.testing.samples import header, sid, turns
 from dsh_session_persistence.testing.scenes import is_stored, read_fresh, store_log
+from dsh_session_persistence_jsonl.disk import Disk
 
 ONE = len(turns())
 
@@ -309,6 +310,26 @@ def test_two_creations_of_one_id_make_one_session(jsonl_storage, run):
 
     run(scenario())
     assert len([path for path in jsonl_storage.root.rglob("*") if path.is_file()]) == 1
+
+
+def test_a_creation_waits_for_another_one(jsonl_storage, run):
+    """Two folders never gain the same id at once: creations take turns, and only for the link."""
+    jsonl_storage.root.mkdir()
+    fd = os.open(jsonl_storage.root, os.O_RDONLY | os.O_DIRECTORY)
+
+    async def scenario():
+        assert Disk().lock(fd)
+        async with jsonl_storage.open() as persistence:
+            await persistence.create(header())
+            creating = asyncio.ensure_future(persistence.append(sid("sample"), turns()))
+            done, _ = await asyncio.wait([creating], timeout=0.1)
+            assert not done
+            assert not await is_stored(jsonl_storage, sid("sample"))
+            os.close(fd)
+            await creating
+        assert await is_stored(jsonl_storage, sid("sample"))
+
+    run(scenario())
 
 
 OWN = """

@@ -145,6 +145,27 @@ def test_a_database_that_was_replaced_is_not_written(sqlite_storage, run):
     run(scenario())
 
 
+def test_damaged_neighbours_are_left_out_of_the_list(sqlite_storage, run, caplog):
+    """One bad row does not hide the sessions beside it, and does not go unsaid."""
+
+    async def scenario():
+        for name in ("good", "version", "bytes", "bare", "torn", "time"):
+            await store_log(sqlite_storage, turns(), header(name))
+        with sqlite_storage.changing() as connection:
+            connection.execute("UPDATE sessions SET version = 9 WHERE id = 'version'")
+            connection.execute("UPDATE sessions SET created_at = -1 WHERE id = 'time'")
+            connection.execute("UPDATE events SET session_id = CAST(X'FF' AS TEXT) WHERE session_id = 'bytes'")
+            connection.execute("UPDATE sessions SET id = CAST(X'FF' AS TEXT) WHERE id = 'bytes'")
+            connection.execute("DELETE FROM events WHERE session_id = 'bare'")
+            connection.execute("DELETE FROM events WHERE session_id = 'torn' AND seq > 0")
+            connection.execute("UPDATE events SET data = '{' WHERE session_id = 'torn'")
+        assert [head.id for head in await listed(sqlite_storage)] == ["good"]
+        assert list((await load_fresh(sqlite_storage, sid("torn"))).events) == []
+
+    run(scenario())
+    assert "b'version'" in caplog.text
+
+
 def test_events_without_a_header_are_corruption(sqlite_storage, run):
     """Rows of an id that no session has are somebody's work: nothing is written over them."""
 
