@@ -25,6 +25,19 @@ FINE = Tool(name="fine", description="", function=_fine)
 PLUGIN = Source.model_validate({"kind": "plugin", "plugin": "clock"})
 
 
+def _count_loads(persistence: MemoryPersistence, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Note the id of every load that the persistence is asked for."""
+    loads: list[str] = []
+    load = persistence.load
+
+    async def counted(session_id):
+        loads.append(session_id)
+        return await load(session_id)
+
+    monkeypatch.setattr(persistence, "load", counted)
+    return loads
+
+
 async def test_a_new_session_has_the_id_and_folder_that_were_asked_for(agents, store):
     """They are how it is found again."""
     agent = agents.create(model=ScriptedModel([]), cwd="/project", session_id="task")
@@ -83,7 +96,7 @@ async def test_a_session_can_be_resumed_after_its_agent_was_closed():
         assert second.session.last_turn == 2
 
 
-async def test_a_live_session_is_not_resumed_and_not_touched():
+async def test_a_live_session_is_not_resumed_and_not_touched(monkeypatch):
     """Two agents on one log would each overwrite what the other believes."""
     medium = MemoryMedium()
     async with MemoryPersistence(medium) as persistence:
@@ -91,14 +104,16 @@ async def test_a_live_session_is_not_resumed_and_not_touched():
         agent = agents.create(model=ScriptedModel(["one", "two"]), session_id="task")
         await agent.prompt("1")
         stored = list(medium.records["task"])
+        loads = _count_loads(persistence, monkeypatch)
         with pytest.raises(DuplicateSession) as refused:
             await agents.resume("task", model=ScriptedModel([]))
         assert refused.value.session_id == "task"
+        assert loads == []
         assert medium.records["task"] == stored
         assert (await agent.prompt("2")).kind == "completed"
 
 
-async def test_of_two_resumes_at_once_one_succeeds():
+async def test_of_two_resumes_at_once_one_succeeds(monkeypatch):
     """The second one finds the session taken, whichever moment it comes at."""
     medium = MemoryMedium()
     async with MemoryPersistence(medium) as persistence:
@@ -107,10 +122,12 @@ async def test_of_two_resumes_at_once_one_succeeds():
         )
     async with MemoryPersistence(medium) as persistence:
         agents = Agents(SessionStore(), persistence)
+        loads = _count_loads(persistence, monkeypatch)
         outcomes = await asyncio.gather(
             *(agents.resume("task", model=ScriptedModel(["two"])) for _ in range(2)), return_exceptions=True
         )
         assert isinstance(outcomes[1], DuplicateSession)
+        assert loads == ["task"]
         assert not isinstance(outcomes[0], BaseException)
         assert (await outcomes[0].prompt("2")).kind == "completed"
 

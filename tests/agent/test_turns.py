@@ -464,6 +464,47 @@ async def test_an_abort_in_the_middle_of_a_stream_leaves_no_message(agents, type
     check_log(agent.session.events)
 
 
+async def test_a_model_that_ignores_cancellation_adds_nothing_after_an_abort(agents, types, check_log):
+    """The log ends where the caller wanted it to end."""
+    reached = asyncio.Event()
+
+    class Stubborn:
+        async def stream(self, messages, tools) -> AsyncIterator[object]:
+            yield {"type": "block-start", "index": 0, "blockType": "text"}
+            reached.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                yield {"type": "text-delta", "index": 0, "text": "and another thing"}
+
+    agent = agents.create(model=Stubborn())
+    turn = asyncio.create_task(agent.prompt("go"))
+    await reached.wait()
+    agent.abort()
+    assert (await turn).kind == "aborted"
+    assert [event.type for event in agent.session.events].count("assistant/chunk") == 1
+    check_log(agent.session.events)
+
+
+async def test_an_abort_while_prompts_are_judged_records_them_as_blocked(agents, of_type, types, check_log):
+    """They entered this turn, so the log has to hold them; nobody allowed them, so the model must not see them."""
+    reached = asyncio.Event()
+
+    async def guard(submitted):
+        reached.set()
+        await asyncio.Event().wait()
+
+    agent = agents.create(model=_model(), hooks=Hooks(prompt_submit=[guard]))
+    turns = [asyncio.create_task(agent.prompt(text)) for text in ("1", "2")]
+    await reached.wait()
+    agent.abort()
+    assert [(await turn).kind for turn in turns] == ["aborted", "aborted"]
+    assert types(agent.session.events) == ["turn/start", "prompt/blocked", "prompt/blocked", "turn/end"]
+    blocked = of_type(agent.session.events, "prompt/blocked")
+    assert [data["content"][0]["text"] for data in blocked] == ["1", "2"]
+    check_log(agent.session.events)
+
+
 async def test_an_abort_at_the_last_event_of_a_step_still_aborts(agents):
     """An abort that was accepted is not forgotten."""
     agent = agents.create(model=_model("hi"))

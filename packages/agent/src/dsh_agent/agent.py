@@ -201,7 +201,6 @@ class Agent:
             self._is_closed = True
             if self._scope is not None:
                 self._scope.interrupt.request("disposed")
-            self._refuse_waiting()
         await self.wait_idle()
         await self._journal.release()
         for unsubscribe in self._subscriptions:

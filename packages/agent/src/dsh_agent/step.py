@@ -9,7 +9,6 @@ Source: the RFC on the loop's order.
 from __future__ import annotations
 
 import asyncio
-import copy
 import inspect
 from collections.abc import Mapping
 from typing import Any
@@ -79,7 +78,6 @@ class Step:
         message: dict[str, Any] = {"turn": self._scope.turn, "step": self._number, "content": blocks}
         if assembly.usage is not None:
             message["usage"] = assembly.usage
-        check_call_ids(blocks, self._scope.call_ids)
         message = await self._amended(message)
         calls = check_call_ids(message["content"], self._scope.call_ids)
         interrupt.check()
@@ -151,7 +149,7 @@ class Step:
     async def _amended(self, message: dict[str, Any]) -> dict[str, Any]:
         """Return the message as the hooks leave it; its turn and step are not theirs to change."""
         for hook in self._scope.setup.hooks.step_result:
-            seen = AssistantMessage.model_validate(copy.deepcopy(message))
+            seen = AssistantMessage.model_validate(message)
             told = StepResult(session=self._scope.journal.session, message=seen)
             answer = await self._scope.interrupt.run(invoke(hook, told))
             if answer is not None:
