@@ -21,6 +21,7 @@ import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import click
@@ -71,8 +72,9 @@ class Change:
 # ---------------------------------------------------------------- from source to lines
 
 
-def surface(distribution: Distribution, root: Path) -> list[str]:
-    """Return the lines of a distribution's record, sorted by name."""
+@cache
+def sources(root: Path) -> griffe.ModulesCollection:
+    """Read the source of every distribution, so that names which one takes from another are known."""
     known = distributions(root)
     loader = griffe.GriffeLoader(
         extensions=griffe.load_extensions(),  # among them the one that gives a dataclass its __init__
@@ -82,9 +84,14 @@ def surface(distribution: Distribution, root: Path) -> list[str]:
     for one in known:
         loader.load(one.module)
     loader.resolve_aliases(implicit=False, external=False)
+    return loader.modules_collection
+
+
+def surface(distribution: Distribution, root: Path) -> list[str]:
+    """Return the lines of a distribution's record, sorted by name."""
     lines: set[str] = set()
     for path in (distribution.module, *MODULES.get(distribution.module, ())):
-        lines.update(_module_lines(loader.modules_collection[path]))
+        lines.update(_module_lines(sources(root)[path]))
     if distribution.folder == Path():
         lines.update(command_lines(root))
     return sorted(lines, key=lambda line: (_name(line), line))
@@ -243,6 +250,8 @@ def accepts(after: str, before: str) -> bool:
         >>> accepts("def f(a: int, *, b: int) -> str", "def f(a: int) -> str")
         False
     """
+    if before == after:
+        return True
     if "\n" in before or "\n" in after:
         return set(before.splitlines()) <= set(after.splitlines())
     if before.startswith(("option ", "argument ")):
@@ -333,7 +342,7 @@ def _text(node: ast.AST | None) -> str:
 
 def record_path(distribution: Distribution) -> Path:
     """Return where a distribution's record lies, relative to the repository."""
-    folder = distribution.source if distribution.folder == Path() else distribution.folder
+    folder = Path("scripts") if distribution.folder == Path() else distribution.folder
     return folder / "api.txt"
 
 

@@ -37,6 +37,9 @@ from packaging.metadata import Metadata
 ROOT = Path(__file__).resolve().parent.parent
 GIT = shutil.which("git") or "git"
 
+# Files of the tests of one distribution that those of another run as well.
+SHARED_TESTS = {"dsh-session-persistence-sqlite": (Path("tests/jsonl/crashing.py"),)}
+
 
 class DistFailure(Exception):
     """Something that must be true of what is published is not."""
@@ -123,9 +126,10 @@ def stage(distribution: Distribution, tree: Path, target: Path) -> None:
         (target / "pytest.ini").write_text(_pytest_ini(tree, distribution), encoding="utf-8")
     if (tree / distribution.tests).is_dir():
         shutil.copytree(tree / distribution.tests, target / distribution.tests, symlinks=True)
-    if (tree / "tests" / "conftest.py").is_file():
-        (target / "tests").mkdir(exist_ok=True)
-        shutil.copy(tree / "tests" / "conftest.py", target / "tests" / "conftest.py")
+    for shared in (Path("tests/conftest.py"), *SHARED_TESTS.get(distribution.name, ())):
+        if (tree / shared).is_file():
+            (target / shared).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(tree / shared, target / shared)
     readme = target / "README.md"
     table = project(target)
     base = f"{table['urls']['Source']}/blob/v{table['version']}"

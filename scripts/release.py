@@ -140,8 +140,11 @@ def wanted_version(root: Path, text: str) -> Version:
         version = Version(text)
     except InvalidVersion as error:
         raise ReleaseRefused(f"{text!r} is no version; an example is VERSION=1.2.3") from error
-    if str(version) != text or version.local:
-        raise ReleaseRefused(f"{text} is not the normal form of a public version, which would be {version.public}")
+    normal = Version(
+        f"{version.major}.{version.minor}.{version.micro}{str(version.public)[len(version.base_version) :]}"
+    )
+    if str(normal) != text:
+        raise ReleaseRefused(f"{text} is not the normal form of a public version, which would be {normal}")
     current = Version(str(project(root)["version"]))
     if git("tag", "--list", f"v{version}", root=root):
         raise ReleaseRefused(f"v{version} exists already")

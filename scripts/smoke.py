@@ -129,7 +129,7 @@ def smoke(wheels: list[Path], scratch: Path) -> None:
         session_id = run("python", "-c", textwrap.dedent(WRITE), url)
         run("python", "-c", textwrap.dedent(READ), url, session_id)
         print(f"{url.partition(':')[0]}: a session outlives its process")
-    rfc = scratch / "rfc" / "proposed" / "process" / "2026-12-01-try-what-was-built.md"
+    rfc = scratch / "rfc" / "proposed" / "process" / "2026-08-01-try-what-was-built.md"
     rfc.parent.mkdir(parents=True)
     rfc.write_text(RFC, encoding="utf-8")
     run("dsh-rfc", "index", "--root", "rfc")
@@ -149,7 +149,7 @@ def main() -> int:
         try:
             smoke(wheels, Path(scratch))
         except subprocess.CalledProcessError as error:
-            print(f"failed: {error}", file=sys.stderr)
+            print(f"{error.stdout or ''}failed: {error}", file=sys.stderr)
             return 1
     return 0
 
