@@ -4,7 +4,7 @@ Owns which rules answer them and which paths they are about. Refuses to print.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,18 @@ from dsh_rfc.index import render_index, untitled
 from dsh_rfc.record import Record
 from dsh_rfc.rule import Rule
 from dsh_rfc.rules import RULES
+from dsh_rfc.targets import Reach, read_target
+
+Probe = Callable[[Iterable[str]], Mapping[str, str]]
 
 
 def check_record(
-    record: Record, *, paths: Sequence[Path] = (), select: Sequence[str] = (), ignore: Sequence[str] = ()
+    record: Record,
+    *,
+    paths: Sequence[Path] = (),
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    probe: Probe | None = None,
 ) -> tuple[tuple[Rule[Any], ...], Report]:
     """Return the rules that were asked and what they found.
 
@@ -28,6 +36,7 @@ def check_record(
         paths: Findings elsewhere are left out; all when empty.
         select: Codes to run; all when empty.
         ignore: Codes to leave out, beside those that the contract leaves out.
+        probe: Asks other hosts; nobody is asked without it.
 
     Raises:
         CodeUnknown: A code that no rule has.
@@ -35,7 +44,10 @@ def check_record(
         RecordMissing: The record holds nothing to judge.
     """
     rules = choose(RULES, select=select, ignore=(*ignore, *record.corpus.contract.ignore))
-    report = run(record.corpus, rules, wanted=_wanted(record, paths))
+    wanted = _wanted(record, paths)
+    if probe is not None:
+        record.corpus.answers.update(probe(_addresses(record, wanted)))
+    report = run(record.corpus, rules, wanted=wanted)
     if not report.checked and not (report.pages and paths) and not report.diagnostics and not report.crashes:
         if paths:
             msg = f"nothing that is judged stands at {' '.join(str(path) for path in paths)}"
@@ -43,6 +55,14 @@ def check_record(
         msg = f"{record.folder} holds no RFC"
         raise RecordMissing(msg)
     return rules, report
+
+
+def _addresses(record: Record, wanted: Callable[[str], bool]) -> Iterator[str]:
+    for page in record.corpus.pages:
+        if wanted(page.path):
+            for link in record.corpus.links_of(page).links:
+                if read_target(link.target, page.path).reach is Reach.WEB:
+                    yield link.target
 
 
 def _wanted(record: Record, paths: Sequence[Path]) -> Callable[[str], bool]:

@@ -9,12 +9,16 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from dsh_rfc import __version__
 from dsh_rfc.errors import CannotJudge
 from dsh_rfc.stage.command import stage_command
+
+if TYPE_CHECKING:
+    from dsh_rfc.external import Prober
 
 ISSUES = "https://github.com/dsh-py/dsh/issues"
 CLEAN, FINDINGS, NO_VERDICT = 0, 1, 2
@@ -49,6 +53,9 @@ def cli(*, debug: bool) -> None:
     show_default=True,
     help="How findings are written.",
 )
+@click.option(
+    "--external", is_flag=True, help="Ask other hosts whether the pages that are linked to are there. Slow."
+)
 def check(
     *,
     paths: tuple[Path, ...],
@@ -56,6 +63,7 @@ def check(
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     format_name: str,
+    external: bool,
 ) -> int:
     """Judge the record, or of it only PATHS: files, or folders with what is below them."""
     from dsh_rfc.check import check_record
@@ -63,7 +71,9 @@ def check(
     from dsh_rfc.record import Record
 
     record = Record.open(root)
-    rules, report = check_record(record, paths=paths, select=select, ignore=ignore)
+    rules, report = check_record(
+        record, paths=paths, select=select, ignore=ignore, probe=_probe() if external else None
+    )
     match format_name:
         case "json":
             text = as_json(report, record.display)
@@ -136,6 +146,14 @@ def explain(*, code: str | None) -> int:
 
 
 cli.add_command(stage_command)
+
+
+def _probe() -> "Prober":
+    from dsh_rfc.external import Prober, cache_file
+
+    if sys.stderr.isatty():
+        click.echo("asking other hosts, one request to each at a time", err=True)
+    return Prober(cache=cache_file())
 
 
 def main() -> None:

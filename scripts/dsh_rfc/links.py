@@ -6,6 +6,7 @@ stands in code is text. Refuses to know where a link leads (`targets`) and wheth
 Flow: inline tokens and raw HTML -> `Link`s; definitions and marks -> `Definition`s and uses -> `Links`.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
@@ -16,6 +17,8 @@ from markdown_it.token import Token
 from dsh_rfc.document import Document
 
 _HTML_TARGETS = {"href": "link", "src": "image", "poster": "image", "srcset": "image"}
+_BARE_ADDRESS = re.compile(r"(?<!\w)https?://[^\s<>`\0]+")
+_BLOT = "\0"
 _COMMENT_LABELS = frozenset({"//", "COMMENT", "#"})
 
 
@@ -84,7 +87,9 @@ def read_links(document: Document) -> Links:
         if token.type == "inline" and ("[" in token.content or "<" in token.content):
             links.extend(_inline_links(document, token))
             marks.extend(_footnotes_and_missing(document, token))
-        elif token.type == "html_block":
+        if token.type == "inline" and "://" in token.content:
+            links.extend(_bare_addresses(document, token))
+        if token.type == "html_block":
             links.extend(_html_links(document, token, token.content, 0))
     return _with_references(document, links, marks)
 
@@ -99,6 +104,27 @@ def _inline_links(document: Document, token: Token) -> Iterator[Link]:
             label = str(child.meta.get("label", ""))
             target = str(child.attrs["src" if is_image else "href"])
             yield Link(target=target, is_image=is_image, label=label, line=line, column=column)
+
+
+def _bare_addresses(document: Document, token: Token) -> Iterator[Link]:
+    for found in _BARE_ADDRESS.finditer(prose(document, token)):
+        target = found.group().rstrip(".,;:!?*_~'\"")
+        while target.endswith(")") and target.count(")") > target.count("("):
+            target = target[:-1]
+        line, column = document.place(token, found.start())
+        yield Link(target=target, is_image=False, label="", line=line, column=column)
+
+
+def prose(document: Document, token: Token) -> str:
+    """Return the text of an inline token with links, images, code and tags blotted out, at unchanged offsets."""
+    text = token.content
+    if not any(character in text for character in "[`<"):
+        return text
+    for child in document.inline(token):
+        if "end" in child.meta:
+            start, end = child.meta["start"], child.meta["end"]
+            text = text[:start] + _BLOT * (end - start) + text[end:]
+    return text
 
 
 def _html_links(document: Document, token: Token, html: str, start: int) -> Iterator[Link]:

@@ -9,16 +9,13 @@ does a number only where it cannot belong to a standard of the internet (`RFC 33
 import re
 from collections.abc import Iterator
 
-from markdown_it.token import Token
-
 from dsh_rfc.corpus import FIRST_WORD, Corpus
 from dsh_rfc.diagnostics import Finding
-from dsh_rfc.document import Document
+from dsh_rfc.links import prose
 from dsh_rfc.rfc import Rfc
 from dsh_rfc.rule import Rule, each_rfc
 from dsh_rfc.targets import way
 
-_HIDDEN = "\0"
 _NAME = re.compile(r"(?<![\w-])(?:[\w.-]*/)*(?P<name>\d{4}-\d{2}-\d{2}-[a-z0-9]+(?:-[a-z0-9]+)*)(?:\.md)?(?![\w-])")
 _DATE = re.compile(r"\bRFC[ -](?P<date>\d{4}-\d{2}-\d{2})(?![\w-])")
 _NUMBER = re.compile(r"\b(?:RFC[ -]?#\d+|RFC[ -]?0\d*|ADR[ -]?#?\d+)(?![\w-])")
@@ -32,7 +29,7 @@ def check(subject: Rfc, corpus: Corpus) -> Iterator[Finding]:
     for index, token in enumerate(document.blocks):
         if token.type != "inline" or document.blocks[index - 1].type == "heading_open":
             continue
-        for offset, written, other in _mentions(_prose(document, token), subject, corpus):
+        for offset, written, other in _mentions(prose(document, token), subject, corpus):
             line, column = document.place(token, offset)
             what = "another RFC" if other else "an RFC by number"
             hint = f"write [{other.title}]({way(subject.path, other.path)})" if other else ""
@@ -43,18 +40,6 @@ def check(subject: Rfc, corpus: Corpus) -> Iterator[Finding]:
                 message=f"{written!r} names {what} and does not link to it",
                 hint=hint,
             )
-
-
-def _prose(document: Document, token: Token) -> str:
-    """Return the text with everything hidden that is a link, an image, code or a tag, at unchanged offsets."""
-    if not any(character in token.content for character in "[`<"):
-        return token.content
-    text = token.content
-    for child in document.inline(token):
-        if "end" in child.meta:
-            start, end = child.meta["start"], child.meta["end"]
-            text = text[:start] + _HIDDEN * (end - start) + text[end:]
-    return text
 
 
 def _mentions(text: str, subject: Rfc, corpus: Corpus) -> Iterator[tuple[int, str, Rfc | None]]:
