@@ -43,6 +43,7 @@ GATES = (
     Gate(name="imports", command=("lint-imports",)),
     Gate(name="rfc", command=("dsh-rfc", "check")),
     Gate(name="index", command=("dsh-rfc", "index", "--check")),
+    Gate(name="generated", command=("dsh-rfc", "generate", "--check")),
 )
 
 

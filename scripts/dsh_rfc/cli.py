@@ -131,6 +131,83 @@ def index(*, root: Path | None, checking: bool) -> int:
 
 
 @cli.command()
+@click.option(
+    "--check", "checking", is_flag=True, help="Write nothing; fail and show the difference if one is stale."
+)
+def generate(*, checking: bool) -> int:
+    """Write every file that the configuration names a renderer for."""
+    from dsh_rfc.configuration import find_repository
+    from dsh_rfc.errors import RecordMissing
+    from dsh_rfc.generate import COMMAND, render_part
+    from dsh_rfc.generated import difference, write
+
+    repository = find_repository(Path.cwd())
+    if not repository.contract.generated:
+        msg = "nothing is generated here; name files and renderers under generated in [tool.dsh-rfc]"
+        raise RecordMissing(msg)
+    stale, files, failed = [], 0, False
+    for part in repository.contract.generated:
+        try:
+            rendered = render_part(part, repository)
+            files += len(rendered.files)
+            for item in rendered.files:
+                if checking and (diff := difference(item)):
+                    _say(diff)
+                    stale.append(item.path)
+                elif not checking and write(item):
+                    click.echo(f"{item.path} written", err=True)
+        except CannotJudge as error:
+            _complain(f"{part.path}: {error}")
+            failed = True
+            continue
+        for path in rendered.left_over:
+            click.echo(f"{path} is written by nothing any more; delete it", err=True)
+            stale.append(path)
+    if failed:
+        return NO_VERDICT
+    if stale and checking:
+        click.echo(f"{_count(len(stale), 'generated file')} out of date; run `{COMMAND}`", err=True)
+    elif not stale:
+        click.echo(f"{_count(files, 'generated file')} up to date", err=True)
+    return FINDINGS if stale else CLEAN
+
+
+@cli.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@_ROOT
+@click.option("--confirm", "confirming", is_flag=True, help="Record that the sides of the pairs say the same.")
+def pairs(*, paths: tuple[Path, ...], root: Path | None, confirming: bool) -> int:
+    """List the documents with the state of their translations, or of them only PATHS.
+
+    With --confirm, record the hashes of both sides, for PATHS (any file of a pair, or folders) or for all pairs.
+    Confirm what you have read.
+    """
+    from dsh_rfc.confirmation import STATES, chosen, confirm, read_states
+    from dsh_rfc.record import Record
+
+    record = Record.open(root)
+    if confirming:
+        confirmations = confirm(record, paths)
+        for item in confirmations:
+            _say(f"{'confirmed' if item.is_new else 'unchanged'}  {record.display(item.pair.path)}\n")
+            if item.is_new:
+                for name, digest in item.after.items():
+                    _say(f"    {name}  {item.before.get(name, 'new')[:12]} -> {digest[:12]}\n")
+        number = sum(item.is_new for item in confirmations)
+        click.echo(f"{_count(number, 'pair')} confirmed, {len(confirmations) - number} unchanged", err=True)
+        return CLEAN
+    wanted = {pair.path for pair in chosen(record, paths)}
+    found = [state for state in read_states(record.corpus) if state.pair.path in wanted]
+    for state in found:
+        detail = f"  ({state.detail})" if state.detail else ""
+        _say(f"{state.word.ljust(10)}  {record.display(state.pair.path)}{detail}\n")
+    counts = ((word, sum(state.word == word for state in found)) for word in STATES)
+    summary = ", ".join(f"{number} {word}" for word, number in counts if number)
+    click.echo(f"{_count(len(found), 'document')}: {summary}" if found else "no documents", err=True)
+    return CLEAN
+
+
+@cli.command()
 @click.argument("code", required=False)
 def explain(*, code: str | None) -> int:
     """Print the page of a rule, or the list of all rules."""

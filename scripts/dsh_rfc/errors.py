@@ -9,6 +9,7 @@ CannotJudge                 somebody must act before a verdict is possible
 ├── RecordMissing           the caller: there is no record at the place named
 ├── PathUnknown             the caller: a path names nothing that is judged
 ├── CodeUnknown             the caller: no rule has this code
+├── RendererFailed          the repository: what writes a generated file cannot be found, or failed
 └── WriteFailed             the world: a generated file could not be written
 ```
 """
@@ -44,6 +45,15 @@ class CodeUnknown(CannotJudge):
     def __init__(self, code: str, known: Iterable[str]) -> None:
         self.code = code
         super().__init__(f"no rule has the code {code!r}{meant(code, known)}; `dsh-rfc explain` lists them all")
+
+
+class RendererFailed(CannotJudge):
+    """A renderer cannot be found, raised, or returned no text."""
+
+    def __init__(self, renderer: str, fault: str) -> None:
+        self.renderer = renderer
+        self.fault = fault
+        super().__init__(f"{renderer} {fault}")
 
 
 class WriteFailed(CannotJudge):

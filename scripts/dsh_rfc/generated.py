@@ -67,6 +67,7 @@ def write(item: Generated) -> bool:
         return False
     try:
         mode = item.file.stat().st_mode & 0o777 if item.file.is_file() else 0o644
+        item.file.parent.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=item.file.parent, prefix=".generated-")
         try:
             with os.fdopen(descriptor, "wb") as file:

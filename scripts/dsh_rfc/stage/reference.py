@@ -12,7 +12,7 @@ from dsh_rfc.index import link_text
 from dsh_rfc.pages import render_rule_page
 from dsh_rfc.rules import RULES
 from dsh_rfc.stage.languages import Language
-from dsh_rfc.stage.page import Page
+from dsh_rfc.stage.page import Page, literal
 from dsh_rfc.stage.sources import relative_page
 
 INDEX = "reference/index.md"
@@ -27,7 +27,7 @@ def render_command(command: click.Command, name: str) -> str:
 
 
 def _command_lines(command: click.Command, name: str, parent: click.Context | None, depth: int) -> Iterator[str]:
-    context = click.Context(command, info_name=name, parent=parent)
+    context = click.Context(command, info_name=name, parent=parent, **command.context_settings)
     if depth > 1:
         yield f"{'#' * depth} `{context.command_path}`"
         yield ""
@@ -79,6 +79,6 @@ def render_reference_index(pages: Iterable[Page], language: Language) -> Page:
         language: Of the tree.
     """
     title = language.say("reference")
-    items = [f"-   [{link_text(page.title)}]({relative_page(page.path, INDEX)})" for page in pages]
+    items = [f"-   [{literal(page.title)}]({relative_page(page.path, INDEX)})" for page in pages]
     body = "\n".join([language.say("reference_lead"), "", *items])
     return Page(path=INDEX, title=title, heading=title, body=body, text_tag=language.tag)
