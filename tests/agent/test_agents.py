@@ -227,6 +227,33 @@ async def test_a_resumed_turn_that_was_killed_shows_the_model_an_outcome_that_is
         assert "no effect" in unstarted.content[0].text
 
 
+async def test_a_cancelled_program_stores_how_its_turn_ended():
+    """Ctrl-C leaves an aborted turn behind, not one that has to be repaired."""
+    medium = MemoryMedium()
+    reached = asyncio.Event()
+
+    async def wait(arguments: str) -> str:
+        reached.set()
+        await asyncio.Event().wait()
+        return ""
+
+    async def program() -> None:
+        async with MemoryPersistence(medium) as persistence:
+            agent = Agents(SessionStore(), persistence).create(
+                model=ScriptedModel([Reply(calls=[Call(name="wait")])]),
+                tools=[Tool(name="wait", description="", function=wait)],
+                session_id="task",
+            )
+            await agent.prompt("go")
+
+    running = asyncio.create_task(program())
+    await reached.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert b'"kind":"aborted"' in medium.records["task"][-1]
+
+
 async def test_a_fork_takes_the_agent_along_and_leaves_the_parent_alone(agents, check_log):
     """Trying something else must not disturb what is tried it from."""
     model = ScriptedModel([Reply(calls=[Call(name="fine")]), "one", "two", "three"])

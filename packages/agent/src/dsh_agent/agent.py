@@ -67,7 +67,8 @@ class Agent:
 
         While a turn runs, a prompt waits for the next one; all that wait enter it together, and each call returns
         the reason of the turn that its content entered. A call that is cancelled while its prompt waits takes the
-        prompt back; once the turn runs for nobody else, cancelling the call aborts the turn.
+        prompt back; once the turn runs for nobody else, cancelling the call aborts the turn, and the cancellation
+        takes effect when the aborted turn is stored.
 
         Args:
             content: A text, or blocks.
@@ -89,7 +90,7 @@ class Agent:
         try:
             return await outcome
         except asyncio.CancelledError:
-            self._driver.withdraw(prompt)
+            await self._driver.withdraw(prompt)
             raise
 
     def steer(self, content: Content, *, source: Source | None = None) -> None:

@@ -33,6 +33,7 @@ class Driver:
         self._setup = setup
         self._task: asyncio.Task[None] | None = None
         self._batch: list[Prompt] = []
+        self._turn_over = asyncio.Event()
         self._has_unflushed = False
         self.inbox = Inbox()
         self.scope: Scope | None = None
@@ -81,6 +82,7 @@ class Driver:
 
     async def _run_turn(self, batch: list[Prompt]) -> None:
         self._batch = batch
+        self._turn_over = asyncio.Event()
         self.scope = Scope(
             setup=self._setup,
             journal=self._journal,
@@ -107,6 +109,7 @@ class Driver:
         finally:
             self.scope = None
             self._batch = []
+            self._turn_over.set()
 
     def _enter_leftovers(self) -> None:
         """Give what arrived after the end of a turn a place: a turn of its own, or the next turn's prompts."""
@@ -125,12 +128,13 @@ class Driver:
         self._journal.append(TurnEnd(turn=turn, reason=Completed()))
         self._has_unflushed = True
 
-    def withdraw(self, prompt: Prompt) -> None:
-        """Take back a prompt that waits; abort a turn that now runs for nobody."""
+    async def withdraw(self, prompt: Prompt) -> None:
+        """Take back a prompt that waits; abort a turn that now runs for nobody, and wait for its end."""
         if prompt in self.inbox.prompts:
             self.inbox.prompts.remove(prompt)
         elif prompt in self._batch and all(entry.outcome and entry.outcome.cancelled() for entry in self._batch):
             self.abort("the caller was cancelled")
+            await self._turn_over.wait()
 
     def _refuse_waiting(self) -> None:
         for prompt in self.inbox.take_prompts():
