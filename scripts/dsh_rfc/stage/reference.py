@@ -31,7 +31,8 @@ def _command_lines(command: click.Command, name: str, parent: click.Context | No
     if depth > 1:
         yield f"{'#' * depth} `{context.command_path}`"
         yield ""
-    yield inspect.cleandoc(command.help or "").replace("\b\n", "").strip()
+    paragraphs = inspect.cleandoc(command.help or "").replace("\b\n", "").strip().split("\n\n")
+    yield "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
     yield ""
     yield "```text"
     yield f"{context.command_path} {' '.join(command.collect_usage_pieces(context))}"
