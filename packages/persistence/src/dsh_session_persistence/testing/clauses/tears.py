@@ -66,7 +66,7 @@ class Tears(Clauses):
         async with storage.open() as persistence:
             assert [head.id for head in await persistence.list()] == [session_id]
 
-    @clause("damage")
+    @clause("tear", "damage")
     async def test_an_unreadable_last_record_behind_the_last_turn_end_is_torn(self, storage: Storage) -> None:
         """A power loss may leave a record of full length and wrong content."""
         log = Log().turn_start().turn_end().turn_start(2).user("lost")
