@@ -200,22 +200,34 @@ class Corpus:
         return {rfc.path.rpartition("/")[2].removesuffix(".md"): rfc for rfc in self.rfcs}
 
     @cached_property
-    def rfcs_by_first_word(self) -> Mapping[str, tuple[Rfc, ...]]:
-        """The RFCs by the first word of their titles: how a title is found in a text without trying them all."""
-        found: dict[str, tuple[Rfc, ...]] = {}
+    def rfcs_by_day(self) -> Mapping[str, tuple[Rfc, ...]]:
+        """The RFCs by the date of their file names."""
+        found: dict[str, list[Rfc]] = {}
         for rfc in self.rfcs:
-            if word := FIRST_WORD.match(rfc.title):
-                found[word.group()] = (*found.get(word.group(), ()), rfc)
-        return found
+            found.setdefault(str(rfc.place.first_proposed or ""), []).append(rfc)
+        return {day: tuple(rfcs) for day, rfcs in found.items()}
+
+    @cached_property
+    def rfcs_by_title(self) -> Mapping[str, Rfc]:
+        """The RFCs by title, as far as they have one."""
+        return {rfc.title: rfc for rfc in self.rfcs if rfc.title}
+
+    @cached_property
+    def title_lengths(self) -> Mapping[str, tuple[int, ...]]:
+        """How long the titles are, by first word: how one is found in a text without trying them all."""
+        found: dict[str, set[int]] = {}
+        for title in self.rfcs_by_title:
+            if word := FIRST_WORD.match(title):
+                found.setdefault(word.group(), set()).add(len(title))
+        return {word: tuple(sorted(lengths)) for word, lengths in found.items()}
 
     @cached_property
     def paths_by_name(self) -> Mapping[str, tuple[str, ...]]:
         """The judged Markdown files by their file name: where something may have moved to."""
-        found: dict[str, tuple[str, ...]] = {}
+        found: dict[str, list[str]] = {}
         for path in self.worktree.documents:
-            name = path.rpartition("/")[2]
-            found[name] = (*found.get(name, ()), path)
-        return found
+            found.setdefault(path.rpartition("/")[2], []).append(path)
+        return {name: tuple(paths) for name, paths in found.items()}
 
     def _document_at(self, path: str) -> Document | Flaw:
         if path in self.documents:

@@ -46,6 +46,7 @@ class Worktree:
     records: tuple[str, ...] = ()
     _listed: dict[str, Names] = field(default_factory=dict, repr=False, compare=False)
     _kinds: dict[str, Kind | None] = field(default_factory=dict, repr=False, compare=False)
+    _folded: dict[str, dict[str, str]] = field(default_factory=dict, repr=False, compare=False)
 
     def names(self, folder: str) -> Names:
         """Return what stands in a folder, by name; the empty path is the top."""
@@ -73,6 +74,18 @@ class Worktree:
     def has_folder(self, path: str) -> bool:
         """Say whether a folder of this repository stands at a path."""
         return self.kind(path) is Kind.FOLDER
+
+    def respelled(self, path: str) -> str:
+        """Return the path that is there when only the case of letters differs; else nothing."""
+        actual = ""
+        for part in path.split("/"):
+            if actual not in self._folded:
+                self._folded[actual] = {name.casefold(): name for name in sorted(self.names(actual))}
+            name = part if part in self.names(actual) else self._folded[actual].get(part.casefold(), "")
+            if not name:
+                return ""
+            actual = f"{actual}/{name}" if actual else name
+        return actual
 
     def _find(self, path: str) -> Kind | None:
         if not path:

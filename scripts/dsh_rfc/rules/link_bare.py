@@ -29,6 +29,8 @@ def check(subject: Rfc, corpus: Corpus) -> Iterator[Finding]:
     for index, token in enumerate(document.blocks):
         if token.type != "inline" or document.blocks[index - 1].type == "heading_open":
             continue
+        if not any(_mentions(token.content, subject, corpus)):
+            continue  # nearly always, and links and code need not be looked for
         for offset, written, other in _mentions(prose(document, token), subject, corpus):
             line, column = document.place(token, offset)
             what = "another RFC" if other else "an RFC by number"
@@ -48,20 +50,29 @@ def _mentions(text: str, subject: Rfc, corpus: Corpus) -> Iterator[tuple[int, st
         if other and other.path != subject.path:
             yield found.start(), found.group(), other
     for found in _DATE.finditer(text):
-        of_that_day = [rfc for name, rfc in corpus.rfcs_by_name.items() if name.startswith(f"{found['date']}-")]
+        of_that_day = corpus.rfcs_by_day.get(found["date"], ())
         if len(of_that_day) == 1 and of_that_day[0].path != subject.path:
             yield found.start(), found.group(), of_that_day[0]
     for found in _NUMBER.finditer(text):
         yield found.start(), found.group(), None
+    yield from _titles(text, subject, corpus)
+
+
+def _titles(text: str, subject: Rfc, corpus: Corpus) -> Iterator[tuple[int, str, Rfc]]:
+    words = set(FIRST_WORD.findall(text))
+    if words.isdisjoint(corpus.title_lengths):
+        return
     for word in FIRST_WORD.finditer(text):
-        for other in corpus.rfcs_by_first_word.get(word.group(), ()):
-            if other.title != subject.title and _is_title_at(text, word.start(), other.title):
-                yield word.start(), other.title, other
+        start = word.start()
+        for length in corpus.title_lengths.get(word.group(), ()):
+            title = text[start : start + length]
+            other = corpus.rfcs_by_title.get(title)
+            if other and title != subject.title and _is_meant(text, start, title):
+                yield start, title, other
 
 
-def _is_title_at(text: str, start: int, title: str) -> bool:
-    end = start + len(title)
-    if not text.startswith(title, start) or text[end : end + 1].isalnum():
+def _is_meant(text: str, start: int, title: str) -> bool:
+    if text[start + len(title) :][:1].isalnum():
         return False
     return len(title.split()) >= _MANY_WORDS or _QUOTED.search(text, max(0, start - 5), start) is not None
 

@@ -34,26 +34,13 @@ def _fault(target: Target, page: str, corpus: Corpus) -> tuple[str, str]:
     if corpus.worktree.has(target.path):
         is_file = target.is_folder and corpus.worktree.has_file(target.path)
         return (f"{target.path} is a file, not a folder", "take the slash away") if is_file else ("", "")
-    if actual := _in_another_case(target.path, corpus):
+    if actual := corpus.worktree.respelled(target.path):
         return f"{target.path} is spelled {actual}", f"write {way(page, actual)}"
     name = posixpath.basename(target.path)
     moved = corpus.paths_by_name.get(name, ())
     if len(moved) == 1 and name not in {*corpus.contract.notes, corpus.contract.curated, corpus.contract.index}:
         return f"{target.path} does not exist", f"did it move? {way(page, moved[0])} has this name"
     return f"{target.path} does not exist", ""
-
-
-def _in_another_case(path: str, corpus: Corpus) -> str:
-    """Return the path as it is spelled, when only the case of letters differs; else nothing."""
-    actual = ""
-    for part in path.split("/"):
-        folded = part.casefold()
-        names = corpus.worktree.names(actual)
-        name = part if part in names else next((name for name in sorted(names) if name.casefold() == folded), "")
-        if not name:
-            return ""
-        actual = f"{actual}/{name}" if actual else name
-    return actual
 
 
 RULE = Rule(
