@@ -211,6 +211,7 @@ async def test_an_exception_in_the_middle_of_a_block_keeps_what_had_come(agents,
         (OSError(5, "gone \udc80"), "OSError: [Errno 5] gone \\udc80", None),
         (ExceptionGroup("two", [ValueError("a")]), "ExceptionGroup: two (1 sub-exception)", None),
     ],
+    ids=["with a code", "without", "without a text", "with a surrogate", "a group"],
 )
 async def test_whatever_a_model_raises_is_the_reason(error, message, code, agents, check_log):
     """An exception's text can hold anything, and must not break the end of the turn."""

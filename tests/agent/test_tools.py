@@ -64,6 +64,7 @@ def test_a_model_is_told_name_words_and_schema():
         ("[]", "arguments"),
         ("\ud800", "arguments"),
     ],
+    ids=["cut off", "empty", "too many", "wrong item", "no object", "a surrogate"],
 )
 async def test_arguments_that_do_not_fit_are_an_error_result(arguments, words, agents, check_log):
     """The model can mend its call when it is told what was wrong with it."""
@@ -171,6 +172,7 @@ class Report(BaseModel):
         (Report(total=3), [{"type": "text", "text": '{"total": 3}'}]),
         (ToolOutput(content=[{"type": "image", "data": "AA"}]), [{"type": "image", "data": "AA"}]),
     ],
+    ids=["text", "surrogate", "nothing", "object", "number", "bool", "model", "blocks"],
 )
 async def test_a_tool_may_return_any_json(returned, content, agents, check_log):
     """A text is the common case, and not the only one."""
@@ -203,6 +205,7 @@ class Opaque(BaseModel):
         (ToolOutput(content=[{"type": "image", "size": {1, 2}}]), "content[0].size"),
         ("merging \ud83d\ude00", "content[0].text"),
     ],
+    ids=["nan", "datetime", "tuple", "key", "object", "bytes", "model", "meta", "set", "surrogates"],
 )
 async def test_what_json_cannot_carry_is_an_error_result_that_names_the_path(returned, path, agents, check_log):
     """Whoever wrote the tool has to find the value."""

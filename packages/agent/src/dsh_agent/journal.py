@@ -7,9 +7,11 @@ Refuses to decide what is written. Flow: turn -> `append`; turn -> `flush` -> st
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Callable
 from typing import Any
 
+from dsh_agent.wording import describe
 from dsh_session import Session, SessionEvent, SessionStore
 
 __all__ = ["Journal"]
@@ -47,10 +49,20 @@ class Journal:
 
     def report(self, error: BaseException) -> None:
         """Tell of a failure that is no event."""
-        _log.error("session %r: %s", self.session.id, error, exc_info=error)
+        exc_info = error if _is_writable(error) else None
+        _log.error("session %r: %s", self.session.id, describe(error), exc_info=exc_info)
         if self._on_error is None:
             return
         try:
             self._on_error(error)
         except Exception:  # noqa: BLE001 - a callback is foreign code: its failure must not end the turn
             _log.exception("on_error itself failed")
+
+
+def _is_writable(error: BaseException) -> bool:
+    """Return whether a traceback can be written as UTF-8; a lone surrogate in it would break a log handler."""
+    try:
+        "".join(traceback.format_exception(error)).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
