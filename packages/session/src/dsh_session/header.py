@@ -4,7 +4,7 @@ Owns the fields, their wire form and the format version. It is metadata about st
 Flow out: `SessionHeader.line`. Flow in: line -> `decode_header` (the version first, then the keys) -> header.
 """
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -84,6 +84,31 @@ def _check_count(key: str, value: object) -> None:
         raise InvalidHeader("not a whole number from 0 to 2^63-1", key=key)
 
 
+class _Wire(
+    msgspec.Struct,
+    forbid_unknown_fields=True,
+    gc=False,
+    tag_field="type",
+    tag="session",
+    rename={name: key for key, name in _OPTIONAL.items()} | {"created_at": "createdAt"},
+):
+    """A header as almost every line has it; whatever does not fit is read key by key, to be named."""
+
+    version: Literal[0]
+    id: Annotated[str, msgspec.Meta(min_length=1)]
+    created_at: Annotated[int, msgspec.Meta(ge=0, le=MAX_INTEGER)]
+    cwd: str | msgspec.UnsetType = msgspec.UNSET
+    parent_session: str | msgspec.UnsetType = msgspec.UNSET
+    seed_length: Annotated[int, msgspec.Meta(ge=0, le=MAX_INTEGER)] | msgspec.UnsetType = msgspec.UNSET
+
+
+_decode_wire = msgspec.json.Decoder(_Wire).decode
+
+
+def _known(value: Any) -> Any:
+    return None if value is msgspec.UNSET else value
+
+
 def decode_header(line: bytes) -> SessionHeader:
     """Read a header line.
 
@@ -94,6 +119,20 @@ def decode_header(line: bytes) -> SessionHeader:
         UnsupportedVersion: Another version, or none. This is judged before anything else in the header.
         InvalidHeader: Not a header, an unknown key, or a field of the wrong type.
     """
+    try:
+        found = _decode_wire(line)
+    except (msgspec.MsgspecError, RecursionError, ValueError):
+        return _decode_by_key(line)
+    return SessionHeader(
+        id=SessionId(found.id),
+        created_at=found.created_at,
+        cwd=_known(found.cwd),
+        parent_session=_known(found.parent_session),
+        seed_length=_known(found.seed_length),
+    )
+
+
+def _decode_by_key(line: bytes) -> SessionHeader:
     try:
         wire = decode_json(bytes(line))
     except ValueError as error:
