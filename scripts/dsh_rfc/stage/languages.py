@@ -119,7 +119,7 @@ CHINESE = Language(
         "rules": "规则",
         "command_line": "命令行",
         "more": "其他",
-        "contract": "RFC 约定",
+        "contract": "RFC 契约",
         "proposed": "提议中",
         "implemented": "已实现",
         "rejected": "已否决",
@@ -137,7 +137,7 @@ CHINESE = Language(
         "last_changed": "最近修改",
         "explorer_title": "RFC 总览",
         "explorer_lead": (
-            "本仓库的全部决策与提案，共 {count} 篇 RFC。RFC 的写法以及何时该写，见 [RFC 约定]({contract})。"
+            "本仓库的全部决策与提案，共 {count} 篇 RFC。RFC 的写法以及何时该写，见 [RFC 契约]({contract})。"
             '新增与修改可通过 <a href="feed.xml">Atom 订阅</a>获取；完整清单见 <a href="index.json">index.json</a>，'
             '其格式由 <a href="index.schema.json">schema</a> 描述。'
         ),
