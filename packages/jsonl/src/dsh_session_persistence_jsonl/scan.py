@@ -8,14 +8,14 @@ Source: the RFC on torn tails against corruption.
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dsh_session import InvalidEvent, InvalidHeader, SessionEvent, SessionHeader, SessionId, UnsupportedVersion
-from dsh_session.event import decode_line, decode_many, gc_paused
+from dsh_session.collector import age_long_log, gc_paused
+from dsh_session.event import decode_line, decode_many
 from dsh_session.header import decode_header
 from dsh_session_persistence import CorruptSession, StoredPrefix
 from dsh_session_persistence.recovery import Unreadable, check_header, judge_unreadable
@@ -25,7 +25,6 @@ __all__ = ["End", "is_event", "read_end", "scan"]
 
 _PIECE_BYTES = 1 << 20
 _TAIL_BYTES = 4096
-_LONG_LOG_EVENTS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ class _Scan:
                 if not self._decode(lines):
                     torn_at = self._judge(lines)
                     break
-            _age(len(self._events))
+            age_long_log(len(self._events))
         if header is None:
             raise CorruptSession(self._session_id, "there is no whole header line", offset_bytes=0)
         if torn_at is None and self._fragment:
@@ -176,16 +175,6 @@ def is_event(line: bytes) -> bool:
     except InvalidEvent:
         return False
     return True
-
-
-def _age(events: int) -> None:
-    """Make a long log old for the garbage collector, which would otherwise look through it in one long pause.
-
-    Freezing and unfreezing moves all objects to the oldest generation without a look at any.
-    """
-    if events > _LONG_LOG_EVENTS and not gc.get_freeze_count():
-        gc.freeze()
-        gc.unfreeze()
 
 
 def _pieces(fd: int) -> Iterator[tuple[list[bytes], bytes]]:

@@ -6,14 +6,14 @@ Flow: event -> row; cursor -> StoredPrefix. Source: the RFC on torn tails agains
 
 from __future__ import annotations
 
-import gc
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dsh_session import InvalidEvent, InvalidHeader, SessionEvent, SessionHeader, SessionId
-from dsh_session.event import from_columns, gc_paused
+from dsh_session.collector import age_long_log, gc_paused
+from dsh_session.event import from_columns
 from dsh_session_persistence import CorruptSession, StoredPrefix
 from dsh_session_persistence.recovery import Unreadable, judge_unreadable
 
@@ -48,7 +48,6 @@ SELECT_LISTED = (
 )
 
 _ROWS_A_STEP = 1000
-_LONG_LOG_EVENTS = 20_000
 
 
 def header_row(header: SessionHeader) -> tuple[Any, ...]:
@@ -135,7 +134,7 @@ def read_prefix(connection: sqlite3.Connection, session_id: SessionId) -> Stored
             raise CorruptSession(session_id, f"the header cannot be read: {error}") from error
         with gc_paused():
             events, torn_at = _read_events(connection, session_id)
-            _age(len(events))
+            age_long_log(len(events))
         return StoredPrefix(header=header, events=events, torn_marker=torn_at)
     finally:
         connection.execute("ROLLBACK")
@@ -157,16 +156,6 @@ def _read_events(connection: sqlite3.Connection, session_id: SessionId) -> tuple
                 raise CorruptSession(session_id, reason, seq=len(events), row=event.seq)
             events.append(event)
     return events, None
-
-
-def _age(events: int) -> None:
-    """Make a long log old for the garbage collector, which would otherwise look through it in one long pause.
-
-    Freezing and unfreezing moves all objects to the oldest generation without a look at any.
-    """
-    if events > _LONG_LOG_EVENTS and not gc.get_freeze_count():
-        gc.freeze()
-        gc.unfreeze()
 
 
 def _judge(
