@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
 from typing import Any, Self
 
 from dsh_session import SessionEvent, SessionHeader, SessionId
@@ -19,7 +20,7 @@ from dsh_session_persistence.errors import StorageFailure
 from dsh_session_persistence.service import SessionPersistence
 from dsh_session_persistence.stored import StoredPrefix
 
-__all__ = ["Faults", "Gate", "abandon", "backend_of"]
+__all__ = ["GATES", "Faults", "Gate", "abandon", "backend_of"]
 
 
 def backend_of(instance: SessionPersistence) -> PersistenceBackend:
@@ -54,12 +55,17 @@ def abandon(instance: SessionPersistence) -> None:
         task.cancel()
 
 
+GATES: ContextVar[builtins.list[Gate]] = ContextVar("gates")
+"""The gates of the running clause, so that a clause that fails before it opens them can still end."""
+
+
 class Gate:
     """Holds what arrives until it is opened; `reached` tells that something has arrived."""
 
     def __init__(self) -> None:
         self.reached = asyncio.Event()
         self._opened = asyncio.Event()
+        GATES.get([]).append(self)
 
     async def pass_through(self) -> None:
         """Arrive, and wait until the gate is open."""
