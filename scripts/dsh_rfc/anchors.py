@@ -8,12 +8,11 @@ Flow: block tokens -> headings' words -> anchors; raw HTML -> `id` and `name`.
 
 import re
 from collections.abc import Iterator, Sequence
-from html.parser import HTMLParser
 
 from markdown_it.token import Token
 
 from dsh_rfc.document import Document
-from dsh_rfc.links import read_tags
+from dsh_rfc.links import HtmlReader, read_tags
 from dsh_rfc.slugs import Slugger
 
 EXPLICIT_ID = re.compile(r"\s*\{\s*#(?P<id>[^\s{}]+)\s*\}\s*$")
@@ -77,9 +76,9 @@ def _html_headings(html: str) -> Sequence[str]:
     return reader.found
 
 
-class _HeadingReader(HTMLParser):
+class _HeadingReader(HtmlReader):
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
+        super().__init__()
         self.found: list[str] = []
         self._words: list[str] | None = None
 

@@ -132,17 +132,19 @@ class Document:
 
     def place(self, token: Token, offset: int) -> tuple[int, int]:
         """Return the 1-based line and column of a character of a token's content."""
-        skipped = token.content.count("\n", 0, offset)
+        first, last = token.map or (0, 1)
         line_start = token.content.rfind("\n", 0, offset) + 1
         written = token.content[line_start:].partition("\n")[0]
-        number = (token.map[0] if token.map else 0) + skipped
-        source = self.lines[number] if number < len(self.lines) else ""
         into = token.content[line_start:offset]
-        at = source.find(written)
-        if at < 0:  # a table's cell, where the pipes were escaped
-            at = source.find(written.replace("|", "\\|"))
-            into = into.replace("|", "\\|")
-        return number + 1, (at + len(into) + 1) if at >= 0 else column_of_text(source)
+        first += token.content.count("\n", 0, offset)
+        # Beyond the first try: a cell, whose pipes were escaped; a paragraph that opens with no-break spaces alone.
+        for number in range(first, max(last, first + 1)):
+            for shown in (written, written.replace("|", "\\|")):
+                at = self.lines[number].find(shown)
+                if at >= 0:
+                    shift = len(into) if shown == written else len(into.replace("|", "\\|"))
+                    return number + 1, at + shift + 1
+        return first + 1, column_of_text(self.lines[first])
 
     @property
     def is_blank(self) -> bool:

@@ -158,9 +158,20 @@ def read_tags(html: str) -> tuple[Tag, ...]:
     return tuple(reader.tags)
 
 
-class _TagReader(HTMLParser):
+class HtmlReader(HTMLParser):
+    """Reads raw HTML as it comes, however broken."""
+
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
+
+    def parse_marked_section(self, i: int, report: int = 1) -> int:  # noqa: ARG002 - the base class's signature
+        """Take `<![` for a comment, as browsers do; the base class fails on it."""
+        return self.parse_bogus_comment(i)
+
+
+class _TagReader(HtmlReader):
+    def __init__(self) -> None:
+        super().__init__()
         self.tags: list[Tag] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

@@ -5,7 +5,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from dsh_rfc.anchors import read_anchors
 from dsh_rfc.check import check_record
 from dsh_rfc.document import Document
 from dsh_rfc.links import read_links
@@ -230,6 +233,37 @@ def test_a_target_means_what_a_browser_takes_it_for(written, reach, path, fragme
     """A path that is read differently is looked for in the wrong place."""
     target = read_target(written, "docs/a.md")
     assert (target.reach, target.path, target.fragment) == (reach, path, fragment)
+
+
+WORDS = "[a] (b.md) [^1] ![ ]( ] [ <a <h2> </h2> <!-- --> ` ``` | # \\ &amp; https://g.h/ < > 中 {#i} * _ \" ' x"
+LINES = ["[c]: d.md", "[^1]: e", "\n", "\n\n", "> ", "- ", "1. ", "|---|\n", "    ", "\t", "\u00a0", " ", "---\n"]
+PIECES = st.sampled_from([*WORDS.split(" "), *LINES, " href='f'>", " srcset='j 1x, k'>"])
+
+
+@given(st.lists(PIECES, max_size=30).map("".join))
+@example("| a\\|b | [c](d) |\n|---|---|\n| \\| [e](f) | g |\n")
+@example("<h2><![[a]")
+@example("\xa0\n[a][a]")
+@example("> - a\n> [b](c)\n")
+def test_whatever_is_typed_every_link_stands_where_its_text_starts(text):
+    """A crash on odd Markdown is a run without a verdict, and a place outside of the file helps nobody."""
+    document = Document(path="a.md", text=text)
+    links = read_links(document)
+    read_anchors(document)
+    for item in (*links.links, *links.definitions, *links.repeated, *links.missing):
+        line = document.lines[item.line - 1]
+        assert 1 <= item.column <= len(line)
+        assert line[item.column - 1] in "[!<h"
+
+
+@pytest.mark.parametrize("folder", ["a/../b", "*.md", "", "/", "./a"])
+def test_a_folder_that_cannot_be_excluded_is_refused(find, tmp_path, run_command, folder):
+    """A pattern that excludes nothing, because it means something else, would go unnoticed."""
+    find({"dsh-rfc.toml": ""})
+    (tmp_path / "dsh-rfc.toml").write_text(f"exclude = [{folder!r}]\n", encoding="utf-8")
+    outcome = run_command("check", cwd=tmp_path)
+    assert outcome.code == 2
+    assert f"exclude.0 = {folder!r}" in outcome.err
 
 
 def test_a_way_leads_back_to_where_it_was_asked_for():
