@@ -197,3 +197,19 @@ def test_the_first_difference_is_found_before_later_ones_and_a_missing_section_b
     assert found is not None
     assert (found.other_line, found.other_shown) == (7, "a heading of level 2")
     assert first_difference(read_outline(theirs, others), read_outline(theirs, reversed(others))) is None
+
+
+def test_the_pairs_of_a_real_record_are_as_its_own_checker_left_them(real_corpus: Path, run_command):
+    """Other people wrote, confirmed and checked them: what is found there is found by mistake."""
+    rules = ("incomplete", "stale", "switcher", "structure", "required", "excluded")
+    codes = [f"pair-{rule}" for rule in rules] + ["contract-prose"]
+    selected = [word for code in codes for word in ("--select", code)]
+    outcome = run_command("check", *selected, cwd=real_corpus / "conforming")
+    assert (outcome.code, outcome.out) == (0, "")
+    listed = run_command("pairs").out.splitlines()
+    assert [line.split()[1] for line in listed if not line.startswith(("single", "excluded"))] == [
+        "docs/i18n/README.md",
+        "docs/i18n/translation-rules.md",
+        "docs/rfc/implemented/process/2026-07-02-bilingual-docs-and-pairing-gate.md",
+    ]
+    assert sum(line.startswith("confirmed ") for line in listed) == 3
