@@ -28,6 +28,17 @@ def test_the_demonstration_prints_what_the_readme_shows_and_can_run_again(tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_front_page_shows_the_same_demonstration():
+    """One transcript is checked by running it; the other one has to be it."""
+    front = ROOT / "README.md"
+    if not front.exists():
+        pytest.skip("the front page is not part of this package's source distribution")
+    blocks = [
+        re.findall(r"```text\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL) for page in (front, README)
+    ]
+    assert blocks[0] == blocks[1]
+
+
 @pytest.mark.crash
 @pytest.mark.parametrize("document", [README, GUIDE], ids=["readme", "guide"])
 def test_every_python_example_runs_from_top_to_bottom(document, tmp_path):
