@@ -143,8 +143,9 @@ def _run_builders(staged: Path) -> None:
     environment = os.environ | {
         "NO_MKDOCS_2_WARNING": "1",
         "PYTHONUTF8": "1",
-        "PYTHONWARNINGS": "ignore::SyntaxWarning",
+        "PYTHONPYCACHEPREFIX": str(staged.parent / "cache" / "bytecode"),
     }
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # compiling the builder takes longer than a hundred pages
     running = {
         tag: subprocess.Popen(
             [

@@ -7,9 +7,9 @@ read files and dates.
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from dsh_rfc.index import link_text
 from dsh_rfc.stage.catalogue import Catalogue, Entry
 from dsh_rfc.stage.languages import Language
+from dsh_rfc.stage.page import literal
 from dsh_rfc.stage.settings import Settings
 from dsh_rfc.stage.sources import relative_page, relative_url, url_of
 
@@ -42,7 +42,7 @@ def render_explorer(catalogue: Catalogue, language: Language, page: str, contrac
 
 def _row(entry: Entry, language: Language, page: str) -> str:
     cells = (
-        f"[{link_text(entry.title)}]({relative_page(entry.page, page)})" + _language_mark(entry, language),
+        f"[{literal(entry.title)}]({relative_page(entry.page, page)})" + _language_mark(entry, language),
         badge(entry, language),
         _class(entry, language),
         _day(entry.first_proposed.isoformat()),
@@ -118,7 +118,7 @@ def render_relations(
         references: Page and title of each page that links to it.
         language: Of the tree.
     """
-    listed = [f"-   [{link_text(title)}]({relative_page(page, entry.page)})" for page, title in references]
+    listed = [f"-   [{literal(title)}]({relative_page(page, entry.page)})" for page, title in references]
     lines = [f"## {language.say('references')} {{ #referenced-by }}", ""]
     lines += listed or [language.say("no_references")]
     neighbours = list(_neighbours(catalogue.neighbours(entry), entry, language))
@@ -132,5 +132,5 @@ def render_relations(
 def _neighbours(pair: Sequence[Entry | None], entry: Entry, language: Language) -> Iterator[str]:
     for key, other in zip(("earlier", "later"), pair, strict=True):
         if other is not None:
-            link = f"[{link_text(other.title)}]({relative_page(other.page, entry.page)})"
+            link = f"[{literal(other.title)}]({relative_page(other.page, entry.page)})"
             yield f"-   {language.say(key)}: {link}, {other.first_proposed.isoformat()}"

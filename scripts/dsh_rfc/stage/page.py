@@ -5,10 +5,23 @@ says.
 """
 
 import json
+import re
 from dataclasses import dataclass
 
 from dsh_rfc.stage.languages import Language
 from dsh_rfc.stage.sources import relative_url
+
+_MARKUP = re.compile(r"[\\`*_{}\[\]<>|&#~]")
+
+
+def literal(text: str) -> str:
+    """Return plain text as Markdown that shows it, in a table too.
+
+    Example:
+        >>> literal("a|b and `c`")
+        'a&#124;b and &#96;c&#96;'
+    """
+    return _MARKUP.sub(lambda match: f"&#{ord(match.group())};", text)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ Flow: block tokens -> nested blocks of lines -> text.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from html import escape
 
 from markdown_it.token import Token
 
@@ -40,12 +41,14 @@ class Reprinted:
         title: The text of the first heading of level 1, without markup.
         heading: That heading as Markdown, without its marker; empty when there is none.
         body: Everything else.
+        anchors: Of its headings, in order.
         has_diagram: Whether a diagram is drawn on it.
     """
 
     title: str
     heading: str
     body: str
+    anchors: tuple[str, ...]
     has_diagram: bool
 
 
@@ -76,7 +79,12 @@ def plain_text(children: Sequence[Token]) -> str:
 
 
 def reprint(
-    document: Document, targets: Targets, dialect: Dialect | None = None, *, omit: frozenset[int]
+    document: Document,
+    targets: Targets,
+    dialect: Dialect | None = None,
+    *,
+    omit: frozenset[int],
+    aliases: Sequence[str] = (),
 ) -> Reprinted:
     """Return the document printed again.
 
@@ -85,19 +93,31 @@ def reprint(
         targets: Where its links lead.
         dialect: What to write for.
         omit: 1-based lines; a paragraph that starts on one is left out.
+        aliases: The anchors of the same headings in another language, under which they can be reached too; passed
+            over when their number differs.
     """
-    printer = _Printer(document, targets, dialect or Dialect(), omit)
+    printer = _Printer(document, targets, dialect or Dialect(), omit, aliases)
     return printer.document_text()
 
 
 class _Printer:
-    def __init__(self, document: Document, targets: Targets, dialect: Dialect, omit: frozenset[int]) -> None:
+    def __init__(
+        self,
+        document: Document,
+        targets: Targets,
+        dialect: Dialect,
+        omit: frozenset[int],
+        aliases: Sequence[str],
+    ) -> None:
         self._document = document
         self._tokens = document.blocks
         self._dialect = dialect
         self._omit = omit
         self._style = Style(targets=targets, labels=document.references, for_builder=dialect.for_builder)
         self._slugger = Slugger()
+        self._anchors: list[str] = []
+        count = sum(token.type == "heading_open" for token in self._tokens)
+        self._aliases = tuple(aliases) if len(aliases) == count and dialect.for_builder else ()
         self._at = 0
         self._title: tuple[str, str] | None = None
         self._has_diagram = False
@@ -114,6 +134,7 @@ class _Printer:
             title=title,
             heading=heading,
             body="\n".join(lines).strip("\n") + "\n",
+            anchors=tuple(self._anchors),
             has_diagram=self._has_diagram,
         )
 
@@ -168,14 +189,18 @@ class _Printer:
         if explicit:
             content = content[: explicit.start()]
         words = _EXPLICIT_ID.sub("", plain_text(self._document.inline(inline)))
-        anchor = self._slugger.take(_EXPLICIT_ID.sub("", heading_words(self._document.inline(inline))))
+        taken = self._slugger.take(_EXPLICIT_ID.sub("", heading_words(self._document.inline(inline))))
+        anchor = explicit["id"] if explicit else taken
+        self._anchors.append(anchor)
+        alias = self._aliases[len(self._anchors) - 1] if self._aliases else anchor
         text = rewrite(content, self._style)
         if token.tag == "h1" and token.level == 0 and self._title is None:
             self._title = (words.strip(), text)
             return []
         if self._dialect.for_builder:
-            text = f"{text} {{ #{explicit['id'] if explicit else anchor} }}"
-        return [f"{'#' * int(token.tag[1:])} {text}"]
+            text = f"{text} {{ #{anchor} }}"
+        heading = f"{'#' * int(token.tag[1:])} {text}"
+        return [heading] if alias == anchor else [f'<a id="{escape(alias)}"></a>', "", heading]
 
     def _paragraph(self, token: Token) -> Lines:
         inline = self._take()
@@ -205,10 +230,12 @@ class _Printer:
             items.append(_item(f"{number}." if is_ordered else "-", blocks, is_loose=is_loose))
             number += 1
         lines: Lines = []
+        before: Lines = []
         for item in items:
-            if lines and is_loose:
+            if before and (is_loose or "" in before):
                 lines.append("")
             lines += item
+            before = item
         return lines
 
     def _quote(self) -> Lines:
@@ -279,7 +306,7 @@ def _indented(lines: Sequence[str]) -> Lines:
 def _item(marker: str, blocks: Sequence[Lines], *, is_loose: bool) -> Lines:
     starts_inline = bool(blocks) and not re.match(r"`{3}|<|#{1,6} |> |- {3}|\d+\.|\||!!!|---$", blocks[0][0])
     if not starts_inline:
-        blocks = [list(_SEPARATOR), *blocks] if blocks else [[""]]
+        blocks = [list(_SEPARATOR), *blocks]
     lines: Lines = []
     for block in blocks:
         if lines and (is_loose or not re.match(r"- {3}|\d+\. ", block[0])):

@@ -98,7 +98,7 @@ class _Stage:
 
     def body(self, source: Source, language: Language) -> _Body:
         """Return a page's text for a tree; a text that both trees share is printed once."""
-        _, document = source.best(language.tag)
+        tag, document = source.best(language.tag)
         known = self._bodies.get(document.path)
         if known is not None and not known.crossed:
             return known
@@ -108,7 +108,14 @@ class _Stage:
         if source.page in self.rfcs:
             status = self.rfc(source.page, document).header.status
             omit = switch | ({status.line} if status else frozenset())
-        staged = reprint(document, links.targets, Dialect(draws_diagrams=self.draws_diagrams), omit=omit)
+        translates = tag != ENGLISH.tag and ENGLISH.tag in source.documents
+        staged = reprint(
+            document,
+            links.targets,
+            Dialect(draws_diagrams=self.draws_diagrams),
+            omit=omit,
+            aliases=self.body(source, ENGLISH).staged.anchors if translates else (),
+        )
         plain = reprint(document, links.targets, Dialect(for_builder=False), omit=switch)
         body = _Body(
             staged=staged,

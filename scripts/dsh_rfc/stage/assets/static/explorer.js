@@ -121,8 +121,10 @@
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("reset", () => setTimeout(changed));
     explorer.addEventListener("keydown", (event) => {
-      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      // The theme takes single letters as shortcuts.
+      if (form.contains(event.target)) event.stopPropagation();
       if (event.key === "Escape" && form.contains(event.target)) form.reset();
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (!step || event.target.tagName === "SELECT") return;
       const links = shown().map((item) => item.link);
       const at = links.indexOf(event.target);
@@ -130,8 +132,6 @@
       event.preventDefault();
       (links[at + step] ?? (at + step < 0 ? controls.text : event.target)).focus();
     });
-    // The theme takes single letters as shortcuts.
-    form.addEventListener("keydown", (event) => event.stopPropagation(), { capture: false });
     window.addEventListener("popstate", readAddress);
     explorer.prepend(form);
     readAddress();
