@@ -49,9 +49,15 @@ UNPROMISED = {
     "model_config",
 }
 
-# Modules that are public beside the package itself: a user imports from them by name.
+# Modules that are public beside the package itself: the guides tell users to import from them by name.
 MODULES: dict[str, tuple[str, ...]] = {
-    "dsh_session_persistence": ("dsh_session_persistence.testing",),
+    "dsh_session": ("dsh_session.event", "dsh_session.header"),
+    "dsh_session_persistence": (
+        "dsh_session_persistence.recovery",
+        "dsh_session_persistence.testing",
+        "dsh_session_persistence.threads",
+    ),
+    "dsh_session_persistence_jsonl": ("dsh_session_persistence_jsonl.layout",),
 }
 
 

@@ -173,11 +173,37 @@ def repository(once: Once) -> Path:
     return once("repository", fill)
 
 
+def clone_of(repository: Path, target: Path) -> Path:
+    """Clone a repository of this machine."""
+    run("git", "clone", "--quiet", repository, target, cwd=target.parent).ok()
+    return target
+
+
 @pytest.fixture
 def clone(repository: Path, tmp_path: Path) -> Path:
     """Return a clone that the test may change."""
-    run("git", "clone", "--quiet", repository, tmp_path / "clone", cwd=tmp_path).ok()
-    return tmp_path / "clone"
+    return clone_of(repository, tmp_path / "clone")
+
+
+@pytest.fixture(scope="session")
+def releasable_origin(once: Once, repository: Path) -> Path:
+    """Return a repository that could be released: current records, a fragment, a clean tree. Not to be changed."""
+
+    def fill(folder: Path) -> None:
+        clone_of(repository, folder)
+        run(sys.executable, "scripts/api_surface.py", cwd=folder).ok()
+        fragment = folder / "changelog.d" / "forks.feature.md"
+        fragment.write_text("`dsh-session`: forks close the turn that is open.\n", encoding="utf-8")
+        run("git", "add", "--all", cwd=folder).ok()
+        run("git", "commit", "--quiet", "-m", "Ready", cwd=folder).ok()
+
+    return once("releasable", fill)
+
+
+@pytest.fixture
+def releasable(releasable_origin: Path, tmp_path: Path) -> Path:
+    """Return a clone of it that the test may change."""
+    return clone_of(releasable_origin, tmp_path / "clone")
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,11 @@
 """The recorded surface: equal to the source, and changed only together with a fragment that tells of it."""
 
+import ast
 import sys
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 import api_surface
 
@@ -14,14 +16,13 @@ RECORD = Path("packages/session/api.txt")
 
 
 @pytest.fixture
-def released(clone, execute):
+def released(releasable, execute):
     """Return a clone that has just been released: the records are current and a tag says that they are promised."""
-    execute(*RENEW, cwd=clone).ok()
-    for fragment in (clone / "changelog.d").glob("*.*.md"):
-        fragment.unlink()
-    execute("git", "commit", "--quiet", "--all", "--allow-empty", "-m", "Released", cwd=clone).ok()
-    execute("git", "tag", "v0.1.0", cwd=clone).ok()
-    return clone
+    for path in (releasable / "changelog.d").glob("*.*.md"):
+        path.unlink()
+    execute("git", "commit", "--quiet", "--all", "-m", "Released", cwd=releasable).ok()
+    execute("git", "tag", "v0.1.0", cwd=releasable).ok()
+    return releasable
 
 
 def edit(path: Path, old: str, new: str) -> None:
@@ -52,6 +53,28 @@ def test_every_distribution_records_what_it_exports(repository, execute):
     commands = (repository / "scripts" / "api.txt").read_text(encoding="utf-8").splitlines()
     assert "command dsh-rfc check" in commands
     assert "option dsh-rfc check --root" in commands
+
+
+def test_every_name_that_a_page_imports_is_recorded(repository):
+    """What a reader was told to import is promised, whether or not it stands at the top of the package."""
+    records = [*repository.glob("packages/*/api.txt"), repository / "scripts" / "api.txt"]
+    names = {
+        api_surface._name(line).partition(" ")[0]
+        for record in records
+        for line in record.read_text(encoding="utf-8").splitlines()
+    }
+    pages = [repository / "README.md", *repository.glob("packages/*/README.md"), *repository.glob("docs/**/*.md")]
+    unrecorded = {
+        f"{page.relative_to(repository)}: {node.module}.{alias.name}"
+        for page in pages
+        for token in MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8"))
+        if token.type == "fence" and token.info.split()[:1] == ["python"]
+        for node in ast.walk(ast.parse(token.content))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dsh_")
+        for alias in node.names
+        if f"{node.module}.{alias.name}" not in names
+    }
+    assert unrecorded == set()
 
 
 @pytest.mark.slow

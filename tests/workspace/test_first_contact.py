@@ -28,3 +28,9 @@ def test_a_wheel_is_installed_and_a_session_persisted(repository, dist, tmp_path
     """The first thing that a user tries."""
     env = {"CLONE": str(repository), "DIST": str(dist), "PYTHON": sys.executable}
     execute("bash", SCRIPTS / "persist-a-session.sh", cwd=tmp_path, env=env).ok()
+
+
+def test_a_backend_is_written_and_held_to_the_contract(repository, dist, tmp_path, execute):
+    """The first thing that someone with another database tries."""
+    env = {"CLONE": str(repository), "DIST": str(dist), "PYTHON": sys.executable}
+    execute("bash", SCRIPTS / "write-a-backend.sh", cwd=tmp_path, env=env).ok()

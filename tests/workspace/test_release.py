@@ -11,15 +11,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("release")]
 RELEASE = (sys.executable, "scripts/release.py")
 
 
-@pytest.fixture
-def ready(clone, execute):
-    """Return a clone that could be released: current records, a fragment, a clean tree."""
-    execute(sys.executable, "scripts/api_surface.py", cwd=clone).ok()
-    fragment = clone / "changelog.d" / "forks.feature.md"
-    fragment.write_text("`dsh-session`: forks close the turn that is open.\n", encoding="utf-8")
-    return committed(clone, execute)
-
-
 def committed(clone: Path, execute) -> Path:
     """Commit everything that stands in a clone."""
     execute("git", "add", "--all", cwd=clone).ok()
@@ -33,40 +24,40 @@ def head(clone: Path, execute) -> str:
     return "\n".join(execute("git", *command, cwd=clone).ok() for command in commands)
 
 
-def test_a_dry_run_takes_every_step_and_changes_nothing(ready, execute):
+def test_a_dry_run_takes_every_step_and_changes_nothing(releasable, execute):
     """One has to be able to try a release without having made one."""
-    before = head(ready, execute)
-    out = execute(*RELEASE, "0.2.0", cwd=ready, env={"PYTHONDONTWRITEBYTECODE": "1"}).ok()
+    before = head(releasable, execute)
+    out = execute(*RELEASE, "0.2.0", cwd=releasable, env={"PYTHONDONTWRITEBYTECODE": "1"}).ok()
     steps = [line[2:] for line in out.splitlines() if line.startswith("- ")]
     assert len(steps) >= 7
     assert "forks close the turn that is open" in out
     assert "dsh_session-0.2.0-py3-none-any.whl" in out
     assert "sqlite: a session outlives its process" in out
     assert "nothing here has changed" in out
-    assert head(ready, execute) == before
+    assert head(releasable, execute) == before
 
 
-def test_a_release_is_one_commit_with_every_version_and_the_archives_but_no_tag(ready, execute):
+def test_a_release_is_one_commit_with_every_version_and_the_archives_but_no_tag(releasable, execute):
     """What is tagged later has been tried as it is."""
-    before = execute("git", "rev-parse", "HEAD", cwd=ready).ok()
-    out = execute(*RELEASE, "--no-dry-run", "0.2.0", cwd=ready).ok()
+    before = execute("git", "rev-parse", "HEAD", cwd=releasable).ok()
+    out = execute(*RELEASE, "--no-dry-run", "0.2.0", cwd=releasable).ok()
     assert "git tag -a v0.2.0" in out
-    assert execute("git", "rev-parse", "HEAD~1", cwd=ready).ok() == before
-    assert execute("git", "log", "-1", "--format=%s", cwd=ready).ok() == "Release 0.2.0\n"
-    assert execute("git", "status", "--porcelain", cwd=ready).ok() == ""
-    assert execute("git", "tag", cwd=ready).ok() == ""
-    for one in dist_script.distributions(ready):
-        table = dist_script.project(ready / one.folder)
+    assert execute("git", "rev-parse", "HEAD~1", cwd=releasable).ok() == before
+    assert execute("git", "log", "-1", "--format=%s", cwd=releasable).ok() == "Release 0.2.0\n"
+    assert execute("git", "status", "--porcelain", cwd=releasable).ok() == ""
+    assert execute("git", "tag", cwd=releasable).ok() == ""
+    for one in dist_script.distributions(releasable):
+        table = dist_script.project(releasable / one.folder)
         assert table["version"] == "0.2.0"
-        assert '__version__ = "0.2.0"' in (ready / one.source / "__init__.py").read_text(encoding="utf-8")
+        assert '__version__ = "0.2.0"' in (releasable / one.source / "__init__.py").read_text(encoding="utf-8")
         for line in table["dependencies"]:
             assert not line.startswith("dsh-") or line.endswith(">=0.2.0,<0.3"), line
-    assert "## 0.2.0 (" in (ready / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert not list((ready / "changelog.d").glob("*.feature.md"))
-    assert len(list((ready / "dist").glob("*-0.2.0*"))) == 12
+    assert "## 0.2.0 (" in (releasable / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert not list((releasable / "changelog.d").glob("*.feature.md"))
+    assert len(list((releasable / "dist").glob("*-0.2.0*"))) == 12
 
-    assert execute(*RELEASE, "--verify", "v0.2.0", cwd=ready).code == 0
-    wrong = execute(*RELEASE, "--verify", "v0.3.0", cwd=ready)
+    assert execute(*RELEASE, "--verify", "v0.2.0", cwd=releasable).code == 0
+    wrong = execute(*RELEASE, "--verify", "v0.3.0", cwd=releasable)
     assert wrong.code == 1
     assert "says 0.2.0" in wrong.out
 
@@ -111,23 +102,26 @@ def untold(clone: Path) -> None:
         ("0.2.0", untold, "no fragment"),
     ],
 )
-def test_a_release_is_refused_with_the_reason(ready, execute, version, change, reason):
+def test_a_release_is_refused_with_the_reason(  # noqa: PLR0917 - pytest passes them by name
+    releasable_origin, request, execute, version, change, reason
+):
     """A refusal has to come before the first change, and say what to do about it."""
+    place = request.getfixturevalue("releasable") if change else releasable_origin
     if change:
-        change(ready)
+        change(place)
     if change not in {None, dirty}:
-        committed(ready, execute)
-    before = head(ready, execute)
-    done = execute(*RELEASE, "--no-dry-run", version, cwd=ready, env={"PYTHONDONTWRITEBYTECODE": "1"})
+        committed(place, execute)
+    before = head(place, execute)
+    done = execute(*RELEASE, "--no-dry-run", version, cwd=place, env={"PYTHONDONTWRITEBYTECODE": "1"})
     assert done.code == 1, done.out
     assert reason in done.out
     assert "Traceback (most" not in done.out
-    assert head(ready, execute) == before
+    assert head(place, execute) == before
 
 
-def test_an_existing_tag_is_not_released_again(ready, execute):
+def test_an_existing_tag_is_not_released_again(releasable, execute):
     """A version on an index cannot be replaced."""
-    execute("git", "tag", "v0.2.0", cwd=ready).ok()
-    done = execute(*RELEASE, "0.2.0", cwd=ready)
+    execute("git", "tag", "v0.2.0", cwd=releasable).ok()
+    done = execute(*RELEASE, "0.2.0", cwd=releasable)
     assert done.code == 1
     assert "v0.2.0 exists already" in done.out

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$CLONE"
 make setup PYTHON="$PYTHON"
 .venv/bin/python scripts/site.py build --without-diagrams
-for page in index.html rfc/INDEX/index.html 404.html search/search_index.json sitemap.xml; do
+for page in index.html rfc/index.html zh/index.html 404.html search/search_index.json sitemap.xml; do
   [ -s "build/site/$page" ] || { echo "the site has no $page"; find build/site -maxdepth 2 | head -50; exit 1; }
 done
 # Every RFC has its page.
@@ -20,7 +20,7 @@ import functools, http.server, pathlib, threading, urllib.request
 handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=".")
 with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    with urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}/rfc/INDEX/") as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}/rfc/") as answer:
         text = answer.read().decode()
     assert "Event-sourced" in text, text[:500]
     server.shutdown()
