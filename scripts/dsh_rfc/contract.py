@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 ALTERNATIVES_COMMENT = "<!-- rfc-format: alternatives-not-recorded (pre-format RFC) -->"
+Wrap = Literal["paragraph", "free"]
 ProsePart = Literal["skeletons", "classes", "statuses", "banned"]
 
 
@@ -101,6 +102,12 @@ class Contract:
         prose_parts: What the curated page must state in a shape that can be compared with this contract:
             `skeletons`, `classes`, `statuses`, `banned`. What is not listed is compared where it stands.
         generated: The files that a program writes.
+        facts: Documents that state present fact, so that what they name must exist: a name means every file or
+            folder of that name, a path with a slash one from the top. A translation follows its document.
+        python_sources: Folders that the repository's Python packages stand in, from the top; a part may be `*`.
+        commands: What the readers of shell examples have, beside a POSIX shell, git, make, Python, and the scripts
+            of the repository's own projects.
+        wrap: `paragraph` when a paragraph is one line, `free` when lines may break anywhere.
         ignore: Codes of rules that do not apply to this repository.
         exclude: Folders whose Markdown is not judged, because it is generated or vendored: a name means every
             folder of that name, a path with a slash one folder or file from the top of the repository.
@@ -134,6 +141,10 @@ class Contract:
     pairs_excluded: tuple[str, ...] = ()
     prose_parts: tuple[ProsePart, ...] = ()
     generated: tuple[GeneratedPart, ...] = ()
+    facts: tuple[str, ...] = ("README.md", "CONTRIBUTING.md", "guides", "implemented")
+    python_sources: tuple[str, ...] = ("", "src", "packages/*", "packages/*/src")
+    commands: tuple[str, ...] = ()
+    wrap: Wrap = "paragraph"
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ("node_modules", "third_party", "vendor")
     max_file_bytes: int = 32 * 1024 * 1024

@@ -12,13 +12,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from dsh_rfc.anchors import read_anchors
+from dsh_rfc.commands import Commands
 from dsh_rfc.contract import Contract
 from dsh_rfc.document import Document, Flaw, decode
+from dsh_rfc.fences import Fence, read_fences
 from dsh_rfc.links import Links, read_links
-from dsh_rfc.pairs import Pair, PairRecord, find_pairs, read_record
+from dsh_rfc.marks import Mark, read_marks
+from dsh_rfc.pairs import Pair, PairRecord, find_pairs, read_record, split_tag
 from dsh_rfc.placement import Place, Role, judge
+from dsh_rfc.references import Span, read_spans
 from dsh_rfc.rfc import Rfc
 from dsh_rfc.storage import Hashes, Storage
+from dsh_rfc.symbols import Symbols
 from dsh_rfc.tree import Entry, Kind, is_markdown
 from dsh_rfc.worktree import Worktree, of_entries
 
@@ -72,6 +77,9 @@ class Corpus:
     _records: dict[str, PairRecord] = field(default_factory=dict, repr=False, compare=False)
     _links: dict[str, Links] = field(default_factory=dict, repr=False, compare=False)
     _anchors: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _spans: dict[str, tuple[Span, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _marks: dict[str, tuple[Mark, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _fences: dict[str, tuple[Fence, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def path(self) -> str:
@@ -193,6 +201,46 @@ class Corpus:
         if page.path not in self._anchors:
             self._anchors[page.path] = read_anchors(page)
         return self._anchors[page.path]
+
+    def spans_of(self, page: Document) -> tuple[Span, ...]:
+        """Return the code spans of a page that could name something, found once."""
+        if page.path not in self._spans:
+            self._spans[page.path] = tuple(read_spans(page))
+        return self._spans[page.path]
+
+    def marks_of(self, page: Document) -> tuple[Mark, ...]:
+        """Return the marks of a page, found once."""
+        if page.path not in self._marks:
+            self._marks[page.path] = read_marks(page)
+        return self._marks[page.path]
+
+    def fences_of(self, page: Document) -> tuple[Fence, ...]:
+        """Return the fenced blocks of a page, found once."""
+        if page.path not in self._fences:
+            self._fences[page.path] = read_fences(page)
+        return self._fences[page.path]
+
+    @cached_property
+    def facts(self) -> tuple[Document, ...]:
+        """The pages that state present fact, in path order."""
+        tops = tuple(f"{name.strip('/')}/" for name in self.contract.facts if "/" in name)
+        names = {name for name in self.contract.facts if "/" not in name}
+
+        def states_fact(page: Document) -> bool:
+            path, _ = split_tag(page.path, self.contract)
+            return not names.isdisjoint(path.split("/")) or f"{path}/".startswith(tops)
+
+        return tuple(page for page in self.pages if states_fact(page))
+
+    @cached_property
+    def symbols(self) -> Symbols:
+        """The names in the repository's packages."""
+        return Symbols(worktree=self.worktree, sources=self.contract.python_sources)
+
+    @cached_property
+    def commands(self) -> Commands:
+        """The commands that a reader has."""
+        return Commands(worktree=self.worktree, symbols=self.symbols, granted=self.contract.commands)
 
     @cached_property
     def rfcs_by_name(self) -> Mapping[str, Rfc]:

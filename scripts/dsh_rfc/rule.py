@@ -69,6 +69,11 @@ def each_page(corpus: Corpus) -> Sequence[Document]:
     return corpus.pages
 
 
+def each_fact(corpus: Corpus) -> Sequence[Document]:
+    """Every page that states present fact: what it names must exist."""
+    return corpus.facts
+
+
 def whole_record(corpus: Corpus) -> Sequence[Corpus]:
     """The record as one subject, for rules that compare files."""
     return (corpus,)

@@ -12,6 +12,7 @@ import stat
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ class Worktree:
         list_folder: Returns what stands in a folder; nothing for one that is not there.
         read: Returns the bytes of a file; raises OSError.
         records: The records of confirmed translations that stand beside documents, sorted.
+        ignores: Says of a path that does not exist whether a `.gitignore` names it: some command makes it.
     """
 
     documents: tuple[str, ...]
@@ -44,6 +46,7 @@ class Worktree:
     list_folder: Callable[[str], Names]
     read: Callable[[str], bytes]
     records: tuple[str, ...] = ()
+    ignores: Callable[[str], bool] = lambda _: False
     _listed: dict[str, Names] = field(default_factory=dict, repr=False, compare=False)
     _kinds: dict[str, Kind | None] = field(default_factory=dict, repr=False, compare=False)
     _folded: dict[str, dict[str, str]] = field(default_factory=dict, repr=False, compare=False)
@@ -87,6 +90,22 @@ class Worktree:
             actual = f"{actual}/{name}" if actual else name
         return actual
 
+    def match(self, pattern: str) -> Iterator[str]:
+        """Yield the paths that a pattern names, part by part, sorted; the empty pattern names the top."""
+        parts = [part for part in pattern.split("/") if part and part != "."]
+        pending = [("", 0)]
+        while pending:
+            path, depth = pending.pop()
+            if depth == len(parts):
+                yield path
+                continue
+            names = self.names(path) if self.has_folder(path) else _NONE
+            pending.extend(
+                (f"{path}/{name}" if path else name, depth + 1)
+                for name in sorted(names, reverse=True)
+                if name == parts[depth] or fnmatchcase(name, parts[depth])
+            )
+
     def _find(self, path: str) -> Kind | None:
         if not path:
             return Kind.FOLDER
@@ -124,6 +143,7 @@ def of_folder(base: Path, *, inside: str, is_bounded: bool, max_file_bytes: int)
         is_bounded=is_bounded,
         list_folder=lambda folder: _scan(base / folder),
         read=_reader(base, max_file_bytes),
+        ignores=_ignorer(base),
     )
 
 
@@ -146,6 +166,7 @@ def of_repository(base: Path, *, exclude: Iterable[str], max_file_bytes: int) ->
         is_bounded=True,
         list_folder=(lambda folder: folders.get(folder, _NONE)) if folders else lambda folder: _scan(base / folder),
         read=_reader(base, max_file_bytes),
+        ignores=_ignorer(base),
     )
 
 
@@ -268,6 +289,23 @@ def _walk(base: Path, start: str) -> Iterator[str]:
                 pending.append((path, specs))
             elif _is_judged(path, kind) and not _is_ignored(path, specs):
                 yield path
+
+
+def _ignorer(base: Path) -> Callable[[str], bool]:
+    specs: dict[str, GitIgnoreSpec] = {}
+
+    def spec_of(prefix: str) -> "GitIgnoreSpec":
+        if prefix not in specs:
+            specs[prefix] = _ignore_spec(base / prefix / ".gitignore")
+        return specs[prefix]
+
+    def ignores(path: str) -> bool:
+        parts = path.split("/")
+        prefixes = ["".join(f"{part}/" for part in parts[:depth]) for depth in range(len(parts))]
+        around = tuple((prefix, spec_of(prefix)) for prefix in prefixes)
+        return _is_ignored(path, around) or _is_ignored(f"{path}/", around)
+
+    return ignores
 
 
 def _ignore_spec(file: Path) -> "GitIgnoreSpec":

@@ -249,14 +249,14 @@ def test_the_command_reports_a_dead_page_where_it_is_linked_to_and_only_on_reque
     folder = write_tree(
         {
             "docs/rfc/proposed/feature/2026-08-01-warm-start.md": proposed("Warm start"),
-            "README.md": f"[a]({host.base}/200)\n{host.base}/404 is bare.\n",
+            "README.md": f"[a]({host.base}/200)\n\n{host.base}/404 is bare.\n",
         }
     )
     assert run_command("check", "README.md", cwd=folder).code == 0
     assert host.asked == []
     outcome = run_command("check", "README.md", "--external", cwd=folder)
     assert outcome.code == 1
-    assert outcome.out.splitlines()[0] == f"README.md:2:1: link-external {host.base}/404 answered 404"
+    assert outcome.out.splitlines()[0] == f"README.md:3:1: link-external {host.base}/404 answered 404"
     assert cache.is_relative_to(folder)
     assert cache.exists()
 

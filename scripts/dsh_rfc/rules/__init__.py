@@ -12,6 +12,8 @@ from dsh_rfc.rules import (
     alternatives_missing,
     contract_prose,
     duplicate_topic,
+    fence_command,
+    fence_syntax,
     file_name,
     header_blank_line,
     header_title,
@@ -27,6 +29,7 @@ from dsh_rfc.rules import (
     link_reference_missing,
     link_reference_repeated,
     link_reference_unused,
+    mark_invalid,
     page_unreadable,
     pair_excluded,
     pair_incomplete,
@@ -35,6 +38,8 @@ from dsh_rfc.rules import (
     pair_structure,
     pair_switcher,
     problem_first,
+    ref_path,
+    ref_symbol,
     section_banned,
     section_empty,
     section_missing,
@@ -45,6 +50,7 @@ from dsh_rfc.rules import (
     unknown_class,
     unknown_lifecycle,
     unreadable,
+    wrap,
     wrong_depth,
 )
 
@@ -88,6 +94,12 @@ RULES: tuple[Rule[Any], ...] = (
     pair_structure.RULE,
     pair_required.RULE,
     pair_excluded.RULE,
+    ref_path.RULE,
+    ref_symbol.RULE,
+    fence_syntax.RULE,
+    fence_command.RULE,
+    mark_invalid.RULE,
+    wrap.RULE,
 )
 
 __all__ = ["RULES"]

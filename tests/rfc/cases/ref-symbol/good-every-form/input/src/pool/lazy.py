@@ -1,0 +1,5 @@
+"""Lazy."""
+
+
+def __getattr__(name):
+    """Load."""

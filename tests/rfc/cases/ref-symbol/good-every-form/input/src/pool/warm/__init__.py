@@ -1,0 +1,6 @@
+"""Ovens."""
+
+from ..keeper import start as begin
+from .bread import bake
+
+SIZES = {"small": 1}
