@@ -42,6 +42,7 @@ GATES = (
     Gate(name="lint", command=("ruff", "check", ".")),
     Gate(name="imports", command=("lint-imports",)),
     Gate(name="rfc", command=("dsh-rfc", "check")),
+    Gate(name="markdown", command=("rumdl", "check", "--no-cache", "--deny-config-warnings", ".")),
     Gate(name="index", command=("dsh-rfc", "index", "--check")),
     Gate(name="generated", command=("dsh-rfc", "generate", "--check")),
 )
