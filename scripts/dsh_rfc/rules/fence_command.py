@@ -40,7 +40,7 @@ def _judge(fence: Fence, path: str, corpus: Corpus) -> Iterator[Finding]:
 RULE = Rule(
     code="fence-command",
     summary="A shell fence names commands that exist.",
-    hint="name the command as it is now, or mark the fence: <!-- dsh-rfc: not-run — why -->",
+    hint="name the command as it is now, or mark the fence: `<!-- dsh-rfc: not-run — why -->`",
     doc=__doc__,
     over=each_fact,
     check=check,

@@ -29,7 +29,7 @@ def check(subject: Document, corpus: Corpus) -> Iterator[Finding]:
 RULE = Rule(
     code="fence-syntax",
     summary="A fence can be read in the language that it names.",
-    hint="mend the example, name another language, or mark the fence: <!-- dsh-rfc: fails — why -->",
+    hint="mend the example, name another language, or mark the fence: `<!-- dsh-rfc: fails — why -->`",
     doc=__doc__,
     over=each_page,
     check=check,

@@ -21,7 +21,7 @@ def check(subject: Document, corpus: Corpus) -> Iterator[Finding]:
     """Report marks that excuse nothing."""
     for mark in corpus.marks_of(subject):
         for message in _faults(mark, subject, corpus):
-            hint = f"write {FORMS[mark.word]}" if mark.word in FORMS and not mark.why else ""
+            hint = f"write `{FORMS[mark.word]}`" if mark.word in FORMS and not mark.why else ""
             yield Finding(path=subject.path, line=mark.line, column=mark.column, message=message, hint=hint)
 
 

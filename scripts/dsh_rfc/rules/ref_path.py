@@ -32,7 +32,7 @@ def check(subject: Document, corpus: Corpus) -> Iterator[Finding]:
 RULE = Rule(
     code="ref-path",
     summary="A path in a code span exists.",
-    hint="name the path as it is now, or mark what is absent on purpose: <!-- dsh-rfc: absent PATH — why -->",
+    hint="name the path as it is now, or mark what is absent on purpose: `<!-- dsh-rfc: absent PATH — why -->`",
     doc=__doc__,
     over=each_fact,
     check=check,

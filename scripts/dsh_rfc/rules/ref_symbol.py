@@ -32,7 +32,7 @@ def check(subject: Document, corpus: Corpus) -> Iterator[Finding]:
 RULE = Rule(
     code="ref-symbol",
     summary="A dotted name of one of the repository's packages exists.",
-    hint="name it as it is now, or mark what is absent on purpose: <!-- dsh-rfc: absent NAME — why -->",
+    hint="name it as it is now, or mark what is absent on purpose: `<!-- dsh-rfc: absent NAME — why -->`",
     doc=__doc__,
     over=each_fact,
     check=check,
