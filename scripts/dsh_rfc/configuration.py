@@ -127,7 +127,7 @@ def _describe(detail: "ErrorDetails") -> str:
     path = ".".join(str(part) for part in detail["loc"])
     if detail["type"] in {"unexpected_keyword_argument", "extra_forbidden"}:
         nested: dict[object, type[Lifecycle | GeneratedPart]] = {"lifecycle": Lifecycle, "generated": GeneratedPart}
-        shape = nested[detail["loc"][0]] if len(detail["loc"]) > 1 else Contract
+        shape = nested.get(detail["loc"][0], Contract) if len(detail["loc"]) > 1 else Contract
         known = [kebab(entry.name) for entry in fields(shape)]
         last = str(detail["loc"][-1])
         return f"{path} = {detail['input']!r}: no such key{meant(last, known)} (allowed: {', '.join(known)})"

@@ -192,8 +192,9 @@ def read_record(data: bytes) -> PairRecord:
     """Return what the bytes of a record say: a YAML mapping from file names to hashes, all of it text."""
     import yaml
 
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # five times as quick, where libyaml is there
     try:
-        node = yaml.compose(data.decode("utf-8"), Loader=yaml.SafeLoader)
+        node = yaml.compose(data.decode("utf-8"), Loader=loader)
     except UnicodeDecodeError:
         return PairRecord(fault="the record is not UTF-8")
     except yaml.YAMLError as error:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from dsh_rfc.contract import Contract
 from dsh_rfc.document import Document
-from dsh_rfc.header import read_header
+from dsh_rfc.header import Header, read_header
 from dsh_rfc.pairs import UNTAGGED, Pair
 
 _SAFE = "-_.~!$&'*+,;=:@"
@@ -46,7 +46,10 @@ def _target(path: str) -> str:
 
 def is_rfc(document: Document, contract: Contract) -> bool:
     """Say whether the document has the header block of an RFC, in whatever language the rest is."""
-    header = read_header(document)
+    return _is_of_rfc(read_header(document), contract)
+
+
+def _is_of_rfc(header: Header, contract: Contract) -> bool:
     return (
         header.title is not None
         and header.title.name.startswith(contract.title_prefix.strip())
@@ -58,7 +61,7 @@ def is_rfc(document: Document, contract: Contract) -> bool:
 def line_above(document: Document, contract: Contract) -> int:
     """Return the 1-based line under which the switcher belongs; 0 for the top of a document without a title."""
     header = read_header(document)
-    if is_rfc(document, contract) and header.status is not None:
+    if header.status is not None and _is_of_rfc(header, contract):
         return header.status.line
     return header.title.last_line if header.title else 0
 
