@@ -112,7 +112,7 @@ class Equivalence(RuleBasedStateMachine):
                 return comparable(error)
 
         outcomes = [self.loop.run_until_complete(attempt(pair[which])) for pair in self.instances]
-        assert outcomes[0] == outcomes[1]
+        assert outcomes[0] == outcomes[1], outcomes  # the values, also outside pytest
         return outcomes[0]
 
     def length(self, session_id):

@@ -99,13 +99,17 @@ class JsonlBackend:
                 try:
                     before = os.fstat(fd)
                     try:
-                        return scan(fd, session_id)
+                        stored = scan(fd, session_id)
                     except CorruptSession:
                         # Beside a writer whose batch failed, a reader can see what was cut away.
                         after = os.fstat(fd)
                         same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
                         if same or attempt == _READS_OF_A_CHANGING_FILE - 1:
                             raise
+                    else:
+                        if (log := self._logs.get(session_id)) is not None:
+                            log.was_read()
+                        return stored
                 finally:
                     os.close(fd)
         return None

@@ -68,6 +68,11 @@ class LogFile:
             os.close(self._fd)
             self._fd = -1
 
+    def was_read(self) -> None:
+        """Drop what is known from before the lock was taken again: its owner has just read the file anew."""
+        if not self._checked and not self._leftover:
+            self.tail = None
+
     def append(self, events: Sequence[SessionEvent]) -> None:
         """Store events durably behind the tail, all or none.
 

@@ -196,6 +196,21 @@ class Ownership(Clauses):
                 await stale.append(sid("one"), turns(1, start=len(turns()), first_turn=9))
         assert list((await read_fresh(storage, sid("one"))).events) == turns(2)
 
+    @clause()
+    async def test_a_session_that_was_continued_elsewhere_can_be_taken_back(self, storage: Storage) -> None:
+        """Whoever loads again knows what the other has written, whatever it remembers from before."""
+        for name in ("one", "two"):
+            await store_log(storage, turns(), header(name))
+        async with storage.open(max_open_sessions=1) as first:
+            await first.append(sid("one"), turns(2)[len(turns()) :])
+            await first.load(sid("two"))
+            async with storage.open() as other:
+                assert await _becomes_free(other, "one")
+                await other.append(sid("one"), turns(3)[len(turns(2)) :])
+            assert list((await first.load(sid("one"))).events) == turns(3)
+            await first.append(sid("one"), turns(4)[len(turns(3)) :])
+        assert list((await read_fresh(storage, sid("one"))).events) == turns(4)
+
 
 async def _becomes_free(other: SessionPersistence, name: str) -> bool:
     """Load a session in another instance as soon as its owner lets go; return whether that happened."""

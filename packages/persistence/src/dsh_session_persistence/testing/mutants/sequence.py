@@ -13,7 +13,7 @@ from dsh_session_persistence.coordinated import CoordinatedPersistence
 from dsh_session_persistence.coordinator import PersistenceCoordinator
 from dsh_session_persistence.errors import ConcurrentWriter, SequenceMismatch, SessionExists, StorageFailure
 from dsh_session_persistence.medium import Medium
-from dsh_session_persistence.memory import MemoryBackend
+from dsh_session_persistence.memory import MemoryBackend, MemoryMedium
 from dsh_session_persistence.slots import Slot
 from dsh_session_persistence.stored import StoredSession
 from dsh_session_persistence.testing.mutants.registry import breaks
@@ -209,3 +209,22 @@ class NeverComesBack(PersistenceCoordinator):
         if slot.session_id in self.__dict__.get("gone", ()):
             raise ConcurrentWriter(slot.session_id)
         await super()._append(slot, events)
+
+
+@breaks("test_a_session_that_was_continued_elsewhere_can_be_taken_back")
+class DistrustsWhatItLoads(MemoryBackend):
+    """Compares a session that it takes back with what it remembers, though it has been read anew."""
+
+    def __init__(self, medium: MemoryMedium) -> None:
+        super().__init__(medium)
+        self._remembered: dict[SessionId, int] = {}
+
+    async def release(self, session_id: SessionId) -> None:
+        self._remembered[session_id] = len(self._medium.records.get(session_id, ()))
+        await super().release(session_id)
+
+    async def append_batch(self, header: SessionHeader, events: Sequence[SessionEvent], materialized: bool) -> None:
+        remembered = self._remembered.pop(header.id, None)
+        if remembered is not None and remembered != len(self._medium.records[header.id]):
+            raise ConcurrentWriter(header.id)
+        await super().append_batch(header, events, materialized)
