@@ -15,7 +15,7 @@ from dsh_rfc.generated import Generated
 from dsh_rfc.index import render_index, untitled
 from dsh_rfc.record import Record
 from dsh_rfc.rule import Rule
-from dsh_rfc.rules import RULES
+from dsh_rfc.rules import RECORD_RULES, RULES
 from dsh_rfc.targets import Reach, read_target
 
 Probe = Callable[[Iterable[str]], Mapping[str, str]]
@@ -34,8 +34,9 @@ def check_record(
     Args:
         record: What is judged.
         paths: Findings elsewhere are left out; all when empty.
-        select: Codes to run; all when empty.
-        ignore: Codes to leave out, beside those that the contract leaves out.
+        select: Codes to run, or patterns of codes such as `link-*`. When empty all are run, of a tree that the
+            caller named those that judge a record on its own.
+        ignore: Codes to leave out, beside those that the contract leaves out; patterns too.
         probe: Asks other hosts; nobody is asked without it.
 
     Raises:
@@ -43,7 +44,10 @@ def check_record(
         PathUnknown: A path names nothing that is judged.
         RecordMissing: The record holds nothing to judge.
     """
-    rules = choose(RULES, select=select, ignore=(*ignore, *record.corpus.contract.ignore))
+    ignored = (*ignore, *record.corpus.contract.ignore)
+    rules = choose(RULES, select=select, ignore=ignored)
+    if record.is_rooted and not select:
+        rules = tuple(rule for rule in rules if rule in RECORD_RULES)
     wanted = _wanted(record, paths)
     if probe is not None:
         record.corpus.answers.update(probe(_addresses(record, wanted)))

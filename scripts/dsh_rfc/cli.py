@@ -43,8 +43,15 @@ def cli(*, debug: bool) -> None:
 @cli.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @_ROOT
-@click.option("--select", multiple=True, metavar="CODE", help="Run this rule only; may be repeated.")
-@click.option("--ignore", multiple=True, metavar="CODE", help="Leave this rule out; may be repeated.")
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="CODE",
+    help="Run this rule only, or those that fit a pattern ('link-*'); may be repeated.",
+)
+@click.option(
+    "--ignore", multiple=True, metavar="CODE", help="Leave this rule out, or those that fit; may be repeated."
+)
 @click.option(
     "--format",
     "format_name",
@@ -65,7 +72,11 @@ def check(
     format_name: str,
     external: bool,
 ) -> int:
-    """Judge the record, or of it only PATHS: files, or folders with what is below them."""
+    """Judge the record, or of it only PATHS: files, or folders with what is below them.
+
+    With --root a tree of RFCs is judged on its own: format, placement and index. The rules about the repository
+    around it (links, references, pairs, examples) run there only when they are selected: --select '*' runs all.
+    """
     from dsh_rfc.check import check_record
     from dsh_rfc.formats import as_github, as_json, as_sarif, as_text
     from dsh_rfc.record import Record

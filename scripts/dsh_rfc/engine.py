@@ -5,6 +5,7 @@ Refuses to know any rule by name.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from fnmatch import filter as filter_codes
 from typing import Any
 
 from dsh_rfc.corpus import Corpus
@@ -64,14 +65,16 @@ def choose(
 
     Args:
         rules: All there are.
-        select: Codes to run; all when empty.
-        ignore: Codes to leave out.
+        select: Codes to run, or patterns such as `link-*`; all when empty.
+        ignore: Codes to leave out, or patterns.
 
     Raises:
-        CodeUnknown: A code that no rule has.
+        CodeUnknown: A code that no rule has, or a pattern that fits none.
     """
     known = [rule.code for rule in rules]
-    for code in (*select, *ignore):
-        if code not in known:
-            raise CodeUnknown(code, known)
-    return tuple(rule for rule in rules if (not select or rule.code in select) and rule.code not in ignore)
+    for pattern in (*select, *ignore):
+        if not filter_codes(known, pattern):
+            raise CodeUnknown(pattern, known)
+    chosen = {code for pattern in select for code in filter_codes(known, pattern)} if select else set(known)
+    chosen -= {code for pattern in ignore for code in filter_codes(known, pattern)}
+    return tuple(rule for rule in rules if rule.code in chosen)

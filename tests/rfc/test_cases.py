@@ -21,7 +21,7 @@ def verdict(case: Path) -> str:
     is_repository = (folder / OWN_FILE).exists()  # otherwise it is a record
     record = Record.of(find_repository(folder)) if is_repository else Record.open(folder)
     has_index = (record.folder / "INDEX.md").exists() or case.parent.name == "index-stale"
-    _, report = check_record(record, ignore=[] if has_index else ["index-stale"])
+    _, report = check_record(record, select=["*"], ignore=[] if has_index else ["index-stale"])
     assert not report.crashes
     return as_text(report, lambda path: path)
 

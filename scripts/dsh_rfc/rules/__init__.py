@@ -54,7 +54,7 @@ from dsh_rfc.rules import (
     wrong_depth,
 )
 
-RULES: tuple[Rule[Any], ...] = (
+RECORD_RULES: tuple[Rule[Any], ...] = (
     file_name.RULE,
     unknown_lifecycle.RULE,
     unknown_class.RULE,
@@ -77,6 +77,10 @@ RULES: tuple[Rule[Any], ...] = (
     duplicate_topic.RULE,
     index_stale.RULE,
     index_row.RULE,
+)
+"""What can be judged of any tree of RFCs on its own: format, placement, index."""
+
+REPOSITORY_RULES: tuple[Rule[Any], ...] = (
     contract_prose.RULE,
     page_unreadable.RULE,
     link_missing.RULE,
@@ -102,4 +106,8 @@ RULES: tuple[Rule[Any], ...] = (
     wrap.RULE,
 )
 
-__all__ = ["RULES"]
+"""What is judged of the repository around a record: every page, what it links to, names and mirrors."""
+
+RULES = RECORD_RULES + REPOSITORY_RULES
+
+__all__ = ["RECORD_RULES", "REPOSITORY_RULES", "RULES"]
