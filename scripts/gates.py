@@ -45,6 +45,7 @@ GATES = (
     Gate(name="markdown", command=("rumdl", "check", "--no-cache", "--deny-config-warnings", ".")),
     Gate(name="index", command=("dsh-rfc", "index", "--check")),
     Gate(name="generated", command=("dsh-rfc", "generate", "--check")),
+    Gate(name="surface", command=("python", "scripts/api_surface.py", "--check")),
 )
 
 

@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "packages" / "agent" / "README.md"
 GUIDE = ROOT / "docs" / "guides" / "resume-an-agent.md"
+pytestmark = pytest.mark.repository
 
 
 @pytest.mark.crash

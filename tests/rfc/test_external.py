@@ -261,6 +261,7 @@ def test_the_command_reports_a_dead_page_where_it_is_linked_to_and_only_on_reque
     assert cache.exists()
 
 
+@pytest.mark.repository
 def test_no_gate_asks_other_hosts():
     """Their verdict must not depend on the weather."""
     for name in ("Makefile", ".ci/run", "scripts/gates.py", ".pre-commit-hooks.yaml"):

@@ -24,6 +24,7 @@ from dsh_rfc.record import Record
 from dsh_rfc.rules import RULES
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.repository
 ARCHITECTURE = "docs/rfc/implemented/architecture"
 RFC = f"{ARCHITECTURE}/2026-11-30-torn-against-corrupt.md"
 OLD = f"{ARCHITECTURE}/2026-06-14-session-persistence.md"

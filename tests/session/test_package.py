@@ -90,6 +90,7 @@ def test_an_error_says_every_field_it_carries(error):
             assert str(value) in str(error) or repr(value) in str(error)
 
 
+@pytest.mark.repository
 def test_the_reference_on_disk_is_the_one_that_the_models_give():
     """A page that has drifted is worse than none."""
     page = ROOT / "docs/reference/events.md"
@@ -139,6 +140,7 @@ def test_the_examples_in_docstrings_run(name):
     assert result.failed == 0
 
 
+@pytest.mark.repository
 @pytest.mark.parametrize("path", ["packages/session/README.md", "docs/guides/sessions.md"])
 def test_the_examples_in_documents_run_top_to_bottom(path):
     """They are what a newcomer copies."""
