@@ -3,19 +3,30 @@
 Owns their texts. Pure but for reading the repository that they are given. Refuses to write (`generated` does).
 """
 
+import inspect
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
+from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dsh_rfc.errors import RendererFailed
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _PACKAGES_LEAD = (
     "The distributions of this repository. An arrow leads from one to another that it needs, with a dotted line "
     "where only an extra needs it."
 )
+_CONFIGURATION_LEAD = (
+    "A repository overrides these keys in `dsh-rfc.toml`, or in the table `[tool.dsh-rfc]` of its "
+    "`pyproject.toml`. What it leaves out has the default. Paths count from the top of the repository."
+)
+_ATTRIBUTE = re.compile(r"^ {4}(?P<name>\w+): (?P<text>.*(?:\n {6,}.*)*)", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -52,6 +63,50 @@ def render_command_line() -> str:
     from dsh_rfc.stage.reference import render_command
 
     return f"{_banner('render_command_line')}\n\n# The command dsh-rfc\n\n{render_command(cli, 'dsh-rfc')}"
+
+
+def render_configuration() -> str:
+    """Return the keys of the configuration with their defaults, from the contract itself."""
+    from dsh_rfc.contract import Contract, GeneratedPart, Lifecycle
+
+    lines = [_banner("render_configuration"), "", "# Configuration", "", _CONFIGURATION_LEAD, ""]
+    for title, shape in (
+        ("Keys", Contract()),
+        ("Keys of `lifecycle.<name>`", Lifecycle()),
+        ("Keys of an entry of `generated`", GeneratedPart(path="", renderer="")),
+    ):
+        lines += [f"## {title}", "", "| Key | Default | Meaning |", "|---|---|---|", *_key_rows(shape), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _key_rows(shape: "DataclassInstance") -> Iterator[str]:
+    meanings = dict(_attributes(inspect.getdoc(shape) or ""))
+    for item in fields(shape):
+        if item.default is MISSING and item.default_factory is MISSING:
+            default = "none, it must be given"
+        else:
+            written = _as_toml(getattr(shape, item.name))
+            default = f"`{written}`" if written else "a table for each"
+        meaning = meanings[item.name].replace("<", "\\<")
+        yield f"| `{item.name.replace('_', '-')}` | {default} | {meaning} |"
+
+
+def _attributes(docstring: str) -> Iterator[tuple[str, str]]:
+    """Yield what the `Attributes` section of a docstring says of each name, on one line."""
+    _, _, section = docstring.partition("Attributes:\n")
+    for match in _ATTRIBUTE.finditer(section.partition("\n\n")[0]):
+        yield match["name"], " ".join(match["text"].split())
+
+
+def _as_toml(value: object) -> str:
+    """Return a default as it is written in TOML; nothing for a table, whose keys have rows of their own."""
+    if isinstance(value, Mapping):
+        if not all(isinstance(item, str) for item in value.values()):
+            return ""
+        return "{ " + ", ".join(f"{key} = {_as_toml(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_as_toml(item) for item in value) + "]"
+    return str(value) if isinstance(value, date) else json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True, kw_only=True)

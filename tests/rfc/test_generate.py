@@ -2,11 +2,13 @@
 
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from dsh_rfc.renderers import render_command_line, render_packages, render_rule_pages
+from dsh_rfc.contract import Contract, GeneratedPart, Lifecycle, kebab
+from dsh_rfc.renderers import render_command_line, render_configuration, render_packages, render_rule_pages
 from dsh_rfc.rules import RULES
 
 RENDERERS = """
@@ -158,6 +160,17 @@ def test_the_command_line_page_is_the_same_whatever_ran_before(run_command):
     assert render_command_line() == before
     for command in ("check", "explain", "generate", "index", "pairs"):
         assert f"## `dsh-rfc {command}`\n" in before
+
+
+def test_the_configuration_page_explains_every_key_with_its_default():
+    """A key that nobody can look up is a key that nobody sets."""
+    text = render_configuration()
+    for shape in (Contract, Lifecycle, GeneratedPart):
+        for item in fields(shape):
+            row = next(line for line in text.splitlines() if line.startswith(f"| `{kebab(item.name)}` |"))
+            assert len(row.split(" | ")[2].split()) > 2, row
+    assert '| `language-names` | `{ en = "English", zh = "中文" }` |' in text
+    assert "| `alternatives-since` | `2026-07-05` |" in text
 
 
 def test_the_package_graph_has_the_arrows_of_the_project_files(write_tree):
