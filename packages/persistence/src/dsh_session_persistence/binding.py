@@ -36,11 +36,13 @@ async def bind(medium: Medium, slot: Slot, live: WriteBehind) -> None:
     if slot.live is not None:
         if slot.materialized or slot.live.session.events:
             raise SessionIdCollision(slot.session_id, "another live session uses it")
+        slot.live.displaced = True
         slot.forget()
     if slot.header is None:
         await _adopt(medium, slot, live)
     else:
         await _claim(medium, slot, live)
+    live.displaced = False
     slot.live = live
 
 

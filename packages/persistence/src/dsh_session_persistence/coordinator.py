@@ -14,7 +14,6 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from dsh_session import (
-    SESSION_FORMAT_VERSION,
     Session,
     SessionEvent,
     SessionHeader,
@@ -82,8 +81,6 @@ class PersistenceCoordinator:
     async def create(self, header: SessionHeader) -> None:
         """See `SessionPersistence.create`."""
         self._check_open()
-        if header.version != SESSION_FORMAT_VERSION:
-            raise UnsupportedVersion(header.version, SESSION_FORMAT_VERSION)
         await self._run(header.id, lambda slot: self._create(slot, header))
 
     async def append(self, session_id: SessionId, events: Iterable[SessionEvent]) -> None:
@@ -257,6 +254,8 @@ class PersistenceCoordinator:
     # ------------------------------------------------------------ how operations run
 
     def _is_stored(self, live: WriteBehind) -> bool:
+        if live.displaced and not live.session.events:
+            return True  # another session has the id, and this one has nothing to store
         slot = self._slots.peek(live.session.id)
         return slot is not None and slot.live is live and slot.cursor == len(live.session.events)
 

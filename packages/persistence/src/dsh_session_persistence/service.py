@@ -32,7 +32,6 @@ class SessionPersistence(ABC):
         Raises:
             SessionExists: The id was created in this instance or is stored.
             InvalidSessionId: The medium cannot hold this id.
-            UnsupportedVersion: The header is not of this build's format version.
         """
 
     @abstractmethod

@@ -31,6 +31,7 @@ class WriteBehind:
         "_pending_bytes",
         "_timer",
         "_write",
+        "displaced",
         "reported",
         "session",
     )
@@ -45,6 +46,7 @@ class WriteBehind:
     ) -> None:
         self.session = session
         self.reported = False  # whether a caller has seen that this session cannot be stored under its id
+        self.displaced = False  # whether another session has taken the id while this one was empty
         self._write = write
         self._max_delay_s = max_delay_s
         self._max_pending_bytes = max_pending_bytes

@@ -193,6 +193,22 @@ class Attaching(Clauses):
         assert list((await read_fresh(storage, sid("sample"))).events) == events
 
     @clause()
+    async def test_an_empty_session_whose_id_was_taken_over_leaves_in_peace(self, storage: Storage) -> None:
+        """It has nothing to store, so nobody can have lost anything by it."""
+        empty, other = SessionStore(), SessionStore()
+        async with storage.open() as persistence:
+            persistence.attach(empty)
+            persistence.attach(other)
+            displaced = empty.create(id="sample")
+            await empty.flush(displaced)
+            session = other.create(id="sample")
+            events = played(session, turns())
+            await other.flush(session)
+            assert await errors_of(empty, displaced) == []
+            await empty.release(displaced)
+        assert list((await read_fresh(storage, sid("sample"))).events) == events
+
+    @clause()
     async def test_several_sessions_are_stored_side_by_side(self, storage: Storage) -> None:
         """Each flush stores its own session, and none waits for another's turn to end."""
         store = SessionStore()
