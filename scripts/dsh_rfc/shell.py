@@ -18,6 +18,7 @@ _NESTED = re.compile(r"\$\((?P<inner>[^()]*)\)|`(?P<ticked>[^`]*)`")
 _ASSIGNMENT = re.compile(r"\w+\+?=")
 _LEADING = frozenset({"if", "then", "elif", "else", "while", "until", "do", "!", "{", "time"})
 _STRUCTURE = frozenset({"for", "case", "esac", "done", "fi", "}", "in", "select", "function", "[[", "(("})
+_LONGEST = 200  # lines of one command; what is longer has lost a quote
 _WRAPPERS = frozenset({"command", "env", "exec", "nohup", "sudo", "xargs"})
 
 
@@ -84,7 +85,8 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
     while index < len(lines):
         first, source = index, lines[index]
         index += 1
-        while index < len(lines) and (source.endswith("\\") or not _is_closed(source)):
+        end = min(len(lines), first + _LONGEST)
+        while index < end and (source.endswith("\\") or not _is_closed(source)):
             source = source[:-1] + lines[index] if source.endswith("\\") else f"{source}\n{lines[index]}"
             index += 1
         if not _is_closed(source):

@@ -3,8 +3,8 @@
 Owns which packages there are and whether a dotted name could be imported from one: modules by their files,
 everything in a module by griffe's reading of its source. Only modules on the way to a name are read, each once
 in a run, and griffe itself is loaded for the first name that is more than a module. What a base class from
-elsewhere, a wildcard from elsewhere or a module's `__getattr__` adds cannot be known this way, and counts as
-there.
+elsewhere, a wildcard from elsewhere, or the `__getattr__` of a module without `__all__` adds cannot be known this
+way, and counts as there.
 
 Flow: sources -> packages; dotted name -> modules by path -> members, aliases followed -> nothing, or an `Absence`.
 """
@@ -106,7 +106,7 @@ class Symbols:
         member = scope.members.get(parts[0])
         if member is None:
             return self._absent_elsewhere(scope, parts, seen)
-        if not member.runtime:
+        if not member.runtime and "__getattr__" not in scope.members:  # which loads what is named for checkers
             message = f"{scope.path}.{parts[0]} exists for type checkers only"
             return Absence(message=message, hint="name it where it is defined")
         if member.is_alias:
@@ -126,7 +126,7 @@ class Symbols:
     ) -> Absence | None:
         """Look where names come from that are not written down: wildcards, bases, a module's `__getattr__`."""
         if scope.is_module:
-            if "__getattr__" in scope.members:
+            if "__getattr__" in scope.members and parts[0] in _exports(scope, parts[0]):
                 return None
             for name, member in scope.members.items():
                 if name.endswith("/*") and self._absent_target(member, parts, seen) is None:
@@ -205,6 +205,12 @@ class Symbols:
         except (ValueError, RecursionError) as error:
             reason = str(error)
         return Absence(message=f"{place.file} cannot be read: {reason}", hint="mend the module")
+
+
+def _exports(module: "Object | Alias", name: str) -> frozenset[str]:
+    """Return what a module says it exports; a module that says nothing may load any name."""
+    exports = getattr(module, "exports", None)
+    return frozenset([name] if exports is None else map(str, exports))
 
 
 def _bases(scope: "Object | Alias") -> Iterator[str]:

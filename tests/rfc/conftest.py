@@ -1,6 +1,8 @@
 """Fixtures of the gates' tests: a corpus in memory, the command in this process, the real corpus."""
 
 import os
+import shutil
+import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
@@ -129,3 +131,21 @@ def real_corpus() -> Path:
     if not folder:
         pytest.skip("DSH_CORPUS names no corpus")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def copy_repository() -> Callable[[Path], Path]:
+    """Return a maker of copies of what git tracks here or would track, each a git repository without commits."""
+    top = Path(__file__).resolve().parents[2]
+
+    def copy(folder: Path) -> Path:
+        command = ["git", "-C", str(top), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        for name in subprocess.run(command, capture_output=True, check=True).stdout.decode().split("\0"):
+            source, target = top / name, folder / name
+            if name and not name.startswith("tests/rfc/cases/") and source.is_file() and not source.is_symlink():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target)
+        subprocess.run(["git", "init", "-q", str(folder)], capture_output=True, check=True)
+        return folder
+
+    return copy

@@ -4,8 +4,6 @@ The case folders show what a rule says of small records. Here the record is real
 force, and everything else is right: the fault that was planted has to be found, and nothing beside it.
 """
 
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,7 +21,6 @@ from dsh_rfc.index import render_index
 from dsh_rfc.record import Record
 from dsh_rfc.rules import RULES
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.repository
 ARCHITECTURE = "docs/rfc/implemented/architecture"
 RFC = f"{ARCHITECTURE}/2026-11-30-torn-against-corrupt.md"
@@ -188,18 +185,9 @@ PLANTS: Mapping[str, Plant] = {
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of what git tracks or would track."""
-    folder = tmp_path_factory.mktemp("repository")
-    command = ["git", "-C", str(REPOSITORY), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    for name in subprocess.run(command, capture_output=True, check=True).stdout.decode().split("\0"):
-        source = REPOSITORY / name
-        if name and not name.startswith("tests/rfc/cases/") and source.is_file() and not source.is_symlink():
-            target = folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, target)
-    subprocess.run(["git", "init", "-q", str(folder)], capture_output=True, check=True)
-    return folder
+def copy(tmp_path_factory: pytest.TempPathFactory, copy_repository: Callable[[Path], Path]) -> Path:
+    """Return a copy of this repository."""
+    return copy_repository(tmp_path_factory.mktemp("repository"))
 
 
 @pytest.fixture(autouse=True)
