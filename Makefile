@@ -69,7 +69,9 @@ $(UV): requirements/uv.txt
 
 $(STAMP): $(UV) requirements/dev.txt pyproject.toml $(MEMBERS:%=%/pyproject.toml)
 	@$(UV) venv --quiet --clear --python $(PYTHON) .venv
-	@$(UV) pip install --quiet --python $(BIN)/python --require-hashes --no-deps -r requirements/dev.txt
+	@$(UV) pip install --quiet --python $(BIN)/python --require-hashes --no-deps --compile-bytecode \
+	  -r requirements/dev.txt
 	@$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation \
 	  -e . $(MEMBERS:%=-e ./%)
+	@$(BIN)/python -m compileall -q scripts packages
 	@touch $(STAMP)
