@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -368,3 +369,33 @@ def test_another_process_owns_a_session_until_it_dies(jsonl_storage, run):
                 await persistence.append(sid("sample"), _more(2))
 
         run(afterwards())
+
+
+def test_an_operation_that_is_cancelled_keeps_its_file_until_the_thread_is_done_with_it(jsonl_storage, run):
+    """A descriptor that is closed under a write fails it, or takes it into the file that has the number next."""
+
+    async def scenario():
+        persistence, disk = await _opened(jsonl_storage)
+        write, started, go = disk.write, threading.Event(), threading.Event()
+
+        def slow(fd, data):
+            started.set()
+            go.wait(30)
+            write(fd, data)
+
+        disk.write = slow
+        own = asyncio.current_task()
+        appending = asyncio.create_task(persistence.append(sid("sample"), _more(2)))
+        await asyncio.to_thread(started.wait, 30)
+        inner = {task for task in asyncio.all_tasks() if task not in {own, appending}}
+        for task in (*inner, appending):  # what the end of `asyncio.run` does
+            task.cancel()
+        done, _ = await asyncio.wait(inner, timeout=0.3)
+        go.set()
+        await asyncio.wait([*inner, appending])
+        disk.write = write
+        assert not done
+        assert list((await persistence.load(sid("sample"))).events) == turns(2)
+        await persistence.aclose()
+
+    run(scenario())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import ParamSpec, TypeVar
 
 __all__ = ["Workers"]
@@ -31,8 +32,21 @@ class Workers:
         self._readers = ThreadPoolExecutor(max_workers=readers, thread_name_prefix=f"{name}-read")
 
     async def write(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a blocking call on a writer thread and return what it returns."""
-        return await _hop(self._writers, call, *args, **kwargs)
+        """Run a blocking call on a writer thread and return what it returns.
+
+        A thread cannot be interrupted. Whoever is cancelled waits for its end all the same, so that nothing else
+        touches what it still writes to.
+        """
+        running = _hop(self._writers, call, *args, **kwargs)
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            while not running.done():
+                with suppress(asyncio.CancelledError):
+                    await asyncio.wait([running])
+            if not running.cancelled():
+                running.exception()  # seen: the caller learns that it was cancelled
+            raise
 
     async def read(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a blocking call on a reader thread and return what it returns."""
@@ -44,6 +58,6 @@ class Workers:
         self._readers.shutdown(wait=False)
 
 
-async def _hop(pool: ThreadPoolExecutor, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+def _hop(pool: ThreadPoolExecutor, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[R]:
     loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(pool, lambda: call(*args, **kwargs))
+    return loop.run_in_executor(pool, lambda: call(*args, **kwargs))
