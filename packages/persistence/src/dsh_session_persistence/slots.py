@@ -83,6 +83,8 @@ class Slots:
         slot = self._slots.get(session_id)
         if slot is None:
             slot = self._slots[session_id] = Slot(session_id)
+        elif not slot.users:
+            slot.lock = asyncio.Lock()  # one that was contended in another event loop would refuse this one
         return slot
 
     def peek(self, session_id: SessionId) -> Slot | None:
