@@ -333,3 +333,35 @@ def test_another_process_owns_a_session_until_it_dies(sqlite_storage, run):
                 await persistence.append(sid("sample"), _more(2))
 
         run(afterwards())
+
+
+@pytest.mark.parametrize("column", ["cwd", "parent_session"])
+def test_a_header_that_is_not_utf8_is_corrupt_and_hides_no_other(sqlite_storage, run, column):
+    """SQLite stores any bytes as text; the driver's own error would take the whole list with it."""
+
+    async def scenario():
+        await store_log(sqlite_storage, turns())
+        await store_log(sqlite_storage, turns(), header("other"))
+        with sqlite_storage.changing() as connection:
+            connection.execute(f"UPDATE sessions SET {column} = CAST(x'2FFF' AS TEXT) WHERE id = 'sample'")  # noqa: S608 - a column of ours
+        async with sqlite_storage.open() as persistence:
+            for method in (persistence.load, persistence.read):
+                with pytest.raises(CorruptSession):
+                    await method(sid("sample"))
+            assert [found.id for found in await persistence.list()] == ["other"]
+
+    run(scenario())
+
+
+def test_a_reader_whose_connection_failed_opens_another(sqlite_storage, run):
+    """One bad moment must not make every later read fail, nor hide what the moment was."""
+    run(store_log(sqlite_storage, turns()))
+    backend = backend_of(sqlite_storage.open())
+    backend._load(sid("sample"))
+    (reader,) = backend._database._all_readers
+    reader.connection.set_progress_handler(lambda: 1, 1)  # SQLite ends whatever it is doing
+    with pytest.raises(StorageFailure) as caught:
+        backend._load(sid("sample"))
+    assert caught.value.cause.sqlite_errorname == "SQLITE_INTERRUPT"
+    assert list(backend._load(sid("sample")).events) == turns()
+    run(backend.close())

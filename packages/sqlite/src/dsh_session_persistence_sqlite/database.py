@@ -1,7 +1,7 @@
 """The connections of one instance: one that writes, and one a reading thread.
 
-Owns their lifetimes, transactions and turns. Refuses rows. After an error of SQLite the writing connection is not
-trusted again: the next write opens another. Flow: work -> turn, transaction -> commit, or rollback.
+Owns their lifetimes, transactions and turns. Refuses rows. After an error of SQLite a connection is not trusted
+again: the next write or read opens another. Flow: work -> turn, transaction -> commit, or rollback.
 """
 
 from __future__ import annotations
@@ -81,8 +81,7 @@ class Database:
         reader: _Reader | None = getattr(self._readers, "reader", None)
         identity = _identity(self.path)
         if reader is not None and reader.identity != identity:
-            reader.close()
-            self._all_readers.remove(reader)
+            self._drop_reader(reader)
             reader = None
         if reader is None:
             connection = open_reader(self.path)
@@ -90,8 +89,12 @@ class Database:
                 return default
             reader = self._readers.reader = _Reader(connection, identity)
             self._all_readers.append(reader)
-        with reader.lock:
-            return work(reader.connection)
+        try:
+            with reader.lock:
+                return work(reader.connection)
+        except sqlite3.Error:
+            self._drop_reader(reader)
+            raise
 
     def close(self) -> None:
         """Empty the write-ahead log into the database, as far as no other instance needs it, and close."""
@@ -118,6 +121,14 @@ class Database:
             self._drop_writer()
             raise ConcurrentWriter(self.path, "the database file was replaced")
         return self._writer
+
+    def _drop_reader(self, reader: _Reader) -> None:
+        """Close this thread's reading connection; the next read opens another."""
+        self._readers.reader = None
+        with suppress(ValueError):  # `close` may have taken it
+            self._all_readers.remove(reader)
+        with suppress(sqlite3.Error):
+            reader.close()
 
     def _drop_writer(self) -> None:
         writer, self._writer = self._writer, None

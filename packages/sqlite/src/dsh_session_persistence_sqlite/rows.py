@@ -69,19 +69,21 @@ def header_from_row(row: tuple[Any, ...]) -> SessionHeader:
         InvalidHeader: A column has a value that the format refuses.
         UnsupportedVersion: It is of another format version.
     """
-    try:
-        session_id = row[0].decode()
-    except UnicodeDecodeError as error:
-        raise InvalidHeader("not UTF-8", key="id") from error
-    cwd, parent = (None if text is None else text.decode("utf-8", "surrogatepass") for text in row[3:5])
     return SessionHeader(
-        id=session_id,
+        id=SessionId(_decode(row[0], "id", "strict")),
         version=row[1],
         created_at=row[2],
-        cwd=cwd,
-        parent_session=parent,
+        cwd=None if row[3] is None else _decode(row[3], "cwd", "surrogatepass"),
+        parent_session=None if row[4] is None else _decode(row[4], "parentSession", "surrogatepass"),
         seed_length=row[5],
     )
+
+
+def _decode(text: bytes, key: str, errors: str) -> str:
+    try:
+        return text.decode("utf-8", errors)
+    except UnicodeDecodeError as error:
+        raise InvalidHeader("not UTF-8", key=key) from error
 
 
 def event_rows(session_id: SessionId, events: Iterable[SessionEvent]) -> Iterator[tuple[Any, ...]]:
@@ -137,7 +139,8 @@ def read_prefix(connection: sqlite3.Connection, session_id: SessionId) -> Stored
             age_long_log(len(events))
         return StoredPrefix(header=header, events=events, torn_marker=torn_at)
     finally:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # an error may have ended it, and is the one to tell
+            connection.execute("ROLLBACK")
 
 
 def _read_events(connection: sqlite3.Connection, session_id: SessionId) -> tuple[list[SessionEvent], int | None]:
