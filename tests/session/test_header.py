@@ -1,5 +1,7 @@
 """The header and the ids in it."""
 
+import enum
+
 import pytest
 
 from dsh_session import (
@@ -103,6 +105,16 @@ def test_a_header_made_by_hand_is_checked():
 def test_any_text_is_an_id(text):
     """What a medium cannot hold is the backend's to refuse."""
     assert parse_session_id(text) == text
+
+
+def test_an_id_is_the_text_of_a_member_and_not_its_name():
+    """A member of a text enumeration equals its value, and shows as something else; the value was meant."""
+
+    class Job(str, enum.Enum):  # noqa: UP042 # a `StrEnum` shows as its value
+        NIGHTLY = "nightly"
+
+    found = parse_session_id(Job.NIGHTLY)
+    assert (type(found), found) == (str, "nightly")
 
 
 @pytest.mark.parametrize("value", ["", "\ud800", "a\udfffb", None, 5, b"x"])

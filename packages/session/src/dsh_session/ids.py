@@ -39,7 +39,7 @@ def parse_session_id(value: object) -> SessionId:
         raise InvalidSessionId(value, "empty")
     if has_surrogates(value):
         raise InvalidSessionId(value, "holds a surrogate, which UTF-8 cannot carry")
-    return SessionId(str(value))
+    return SessionId(str.__str__(value))  # the text itself: a subclass may show another one
 
 
 def new_session_id() -> SessionId:
