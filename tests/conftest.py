@@ -15,4 +15,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what judges the repository where there is none."""
     for item in items:
         if not IN_REPOSITORY and item.get_closest_marker("repository"):
-            item.add_marker(pytest.mark.skip(reason="judges files of the repository, and this is a package's archive"))
+            item.add_marker(
+                pytest.mark.skip(reason="judges files of the repository, and this is a package's archive")
+            )
