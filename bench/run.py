@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-MODULES = ("rfc", "session", "persistence")
+MODULES = ("rfc", "session", "persistence", "stage")
 
 
 def table(modules: tuple[str, ...]) -> None:

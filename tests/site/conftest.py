@@ -101,7 +101,8 @@ Text.
     "docs/rfc/implemented/process/2026-03-01-third.zh.md": RFC.format(
         title="第三篇",
         status="implemented",
-        problem="[English](2026-03-01-third.md) | 中文\n\n它接续[第一篇](2026-01-01-first.md)。向量时钟同步是关键。",
+        problem="[English](2026-03-01-third.md) | 中文\n\n"
+        "它接续[第一篇](2026-01-01-first.md)。向量时钟同步是关键。",
     ),
     "docs/rfc/rejected/feature/2025-02-01-second.md": RFC.format(
         title="Second",
@@ -109,9 +110,20 @@ Text.
         problem="See [first guide](../../../guides/first.md).",
     ),
     "docs/rfc/proposed/AGENTS.md": "# For those who write\n",
-    "packages/one/README.md": "# one\n\nIt is made as [the first](../../docs/rfc/implemented/process/2026-01-01-first.md) says.\n",
+    "packages/one/README.md": "# one\n\nIt is made as "
+    "[the first](../../docs/rfc/implemented/process/2026-01-01-first.md) says.\n",
     "packages/one/src/one/__init__.py": '"""One package."""\n\nfrom one.part import Thing\n\n__all__ = ["Thing"]\n',
-    "packages/one/src/one/part.py": '"""A part."""\n\n\nclass Thing:\n    """A thing.\n\n    Example:\n        >>> 1 + 1\n        2\n    """\n',
+    "packages/one/src/one/part.py": '''"""A part."""
+
+
+class Thing:
+    """A thing.
+
+    Example:
+        >>> 1 + 1
+        2
+    """
+''',
     "packages/one/src/one/_hidden.py": '"""Not public."""\n',
     "tests/test_one.py": "",
 }

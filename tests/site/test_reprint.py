@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - Chinese punctuation is what Chinese text has
 from __future__ import annotations
 
 import re
@@ -121,6 +122,7 @@ class _Shape(HTMLParser):
 
 
 def shape(html: str) -> str:
+    """Return what a reader sees of a page."""
     parser = _Shape()
     parser.feed(html)
     parser.close()
@@ -128,10 +130,12 @@ def shape(html: str) -> str:
 
 
 def as_github(text: str) -> str:
+    """Return what GitHub shows."""
     return shape(MarkdownIt("commonmark", {"html": True}).enable("table").render(text))
 
 
 def as_site(text: str) -> str:
+    """Return what the site shows."""
     extensions = yaml.unsafe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["markdown_extensions"]
     extensions = {**extensions, "toc": {}, "pymdownx.highlight": {"use_pygments": False}}
     printed = reprint(Document(path="page.md", text=text), KEEP, Dialect(), omit=frozenset())

@@ -22,6 +22,7 @@ THIRD = "rfc/implemented/process/2026-03-01-third.md"
 
 @pytest.fixture
 def staged(small: Repository, tmp_path: Path) -> Path:
+    """The small repository, staged with a diagram library."""
     library = tmp_path / "library.js"
     library.write_text("// drawn")
     stage(small, tmp_path / "out", command=cli, diagram_script=library)
@@ -29,6 +30,7 @@ def staged(small: Repository, tmp_path: Path) -> Path:
 
 
 def page(staged: Path, path: str, tag: str = "en") -> str:
+    """Return a staged page."""
     return (staged / tag / "docs" / path).read_text(encoding="utf-8")
 
 
@@ -196,7 +198,7 @@ def test_the_feed_is_atom_in_the_language_of_its_tree(staged: Path) -> None:
         feed = ET.fromstring((staged / tag / "docs/rfc/feed.xml").read_text(encoding="utf-8"))  # noqa: S314 - our own
         assert feed.get("{http://www.w3.org/XML/1998/namespace}lang") == tag
         entries = feed.findall(f"{atom}entry")
-        assert [entry.findtext(f"{atom}title") for entry in entries][0] == title
+        assert entries[0].findtext(f"{atom}title") == title
         assert all(entry.findtext(f"{atom}updated") for entry in entries)
         ids |= {entry.findtext(f"{atom}id") for entry in entries}
     assert len(ids) == 6

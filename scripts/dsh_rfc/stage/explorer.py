@@ -92,7 +92,6 @@ def render_facts(entry: Entry, language: Language, settings: Settings) -> str:
         f"{language.say('first_proposed')}: {_day(entry.first_proposed.isoformat())}",
         f"{language.say('last_changed')}: {_changed(entry, language)}",
         f'<a href="{escape(settings.edit(entry.path))}">{language.say("edit")}</a>',
-        f'<a href="{escape(relative_url(entry.page, entry.page))}">{language.say("source")}</a>',
     ]
     if other in entry.languages:
         up = relative_url("", entry.page)
