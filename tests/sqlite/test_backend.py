@@ -1,6 +1,7 @@
 """Transactions, turns and locks, where SQLite differs from files."""
 
 import asyncio
+import os
 import sqlite3
 import subprocess
 import sys
@@ -365,3 +366,51 @@ def test_a_reader_whose_connection_failed_opens_another(sqlite_storage, run):
     assert caught.value.cause.sqlite_errorname == "SQLITE_INTERRUPT"
     assert list(backend._load(sid("sample")).events) == turns()
     run(backend.close())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+def test_a_fork_neither_keeps_a_lock_nor_writes_with_it(sqlite_storage, run):
+    """Both processes would write behind the same lock, and the parent's death would leave it locked."""
+    url = f"sqlite:{sqlite_storage.path}"
+    program = f"""
+import asyncio, os, signal, sys
+from dsh_session_persistence import PersistenceUnavailable, open_persistence
+from dsh_session_persistence.testing.samples import header, turns
+
+async def store():
+    await persistence.create(header())
+    await persistence.append("sample", turns())
+
+async def meddle():
+    more = turns(2)[{ONE}:]
+    for waiting in (persistence.append("sample", more), persistence.read("sample"), persistence.aclose()):
+        try:
+            await waiting
+        except PersistenceUnavailable:
+            print("refused", flush=True)
+
+persistence = open_persistence({url!r})
+asyncio.run(store())
+child = os.fork()
+if child:
+    os._exit(0)  # the parent dies; nothing is closed
+signal.alarm(60)  # no test hangs for ever
+asyncio.run(meddle())
+print("ready", flush=True)
+sys.stdin.read()
+os._exit(0)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        told = [process.stdout.readline() for _ in range(4)]
+        process.wait()  # the parent; its child still reads from the pipe
+
+        async def load():
+            async with sqlite_storage.open() as persistence:
+                return list((await persistence.load(sid("sample"))).events)
+
+        stored = run(load())
+        process.stdin.close()
+    assert told == ["refused\n"] * 3 + ["ready\n"]
+    assert stored == turns()

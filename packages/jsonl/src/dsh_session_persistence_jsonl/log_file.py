@@ -16,6 +16,7 @@ from typing import Self
 
 from dsh_session import SessionEvent, SessionId
 from dsh_session_persistence import ConcurrentWriter, SequenceMismatch
+from dsh_session_persistence.forks import let_go_in_children
 from dsh_session_persistence_jsonl.disk import APPEND_FLAGS, Disk, lock_owner, read_at
 from dsh_session_persistence_jsonl.scan import End, is_event, read_end
 
@@ -51,6 +52,7 @@ class LogFile:
         self._disk = disk
         self._checked = False  # whether the tail was compared with the file since it was opened
         self._leftover = b""  # a failed batch that could not be cut away
+        let_go_in_children(self)
 
     @classmethod
     def open(cls, session_id: SessionId, path: str, disk: Disk, tail: Tail | None = None) -> Self:
@@ -72,6 +74,13 @@ class LogFile:
         """Drop what is known from before the lock was taken again: its owner has just read the file anew."""
         if not self._checked and not self._leftover:
             self.tail = None
+
+    def let_go(self) -> None:
+        """Close the descriptor in a forked child; the lock stays the parent's."""
+        if self._fd >= 0:
+            with suppress(OSError):
+                os.close(self._fd)
+            self._fd = -1
 
     def append(self, events: Sequence[SessionEvent]) -> None:
         """Store events durably behind the tail, all or none.

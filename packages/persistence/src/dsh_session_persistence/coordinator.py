@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 import logging
+import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -21,6 +22,7 @@ from dsh_session import (
     SessionStore,
     UnsupportedVersion,
 )
+from dsh_session.ids import parse_session_id
 from dsh_session_persistence.backend import PersistenceBackend
 from dsh_session_persistence.binding import bind
 from dsh_session_persistence.errors import (
@@ -44,6 +46,8 @@ R = TypeVar("R")
 
 _log = logging.getLogger("dsh_session_persistence")
 
+_OPERATIONS_AT_ONCE = 64
+
 
 class PersistenceCoordinator:
     """Makes one backend a complete persistence.
@@ -54,7 +58,7 @@ class PersistenceCoordinator:
             write, in milliseconds.
         max_pending_bytes: Past this many pending bytes of a live session the background write starts at once.
         max_open_sessions: How many idle sessions may be owned at once; beyond, the longest idle are given up and
-            taken again when they are used.
+            taken again when they are used. Sessions in use are owned besides, as many as are worked on at once.
     """
 
     def __init__(
@@ -74,7 +78,10 @@ class PersistenceCoordinator:
         self._live: dict[Session, WriteBehind] = {}
         self._stores: dict[SessionStore, Callable[[], None]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._room = asyncio.Semaphore(_OPERATIONS_AT_ONCE)
         self._closing: asyncio.Task[None] | None = None
+        self._has_ended = False  # whether closing has come as far as the backend
+        self._process: int | None = None  # where the first operation ran
 
     # ------------------------------------------------------------ the service's methods
 
@@ -86,6 +93,7 @@ class PersistenceCoordinator:
     async def append(self, session_id: SessionId, events: Iterable[SessionEvent]) -> None:
         """See `SessionPersistence.append`."""
         self._check_open()
+        session_id = parse_session_id(session_id)
         batch = tuple(events)
         if batch:
             await self._run(session_id, lambda slot: self._append(slot, batch))
@@ -93,12 +101,13 @@ class PersistenceCoordinator:
     async def load(self, session_id: SessionId) -> StoredSession:
         """See `SessionPersistence.load`."""
         self._check_open()
-        return await self._run(session_id, self._load)
+        return await self._run(parse_session_id(session_id), self._load)
 
     async def read(self, session_id: SessionId) -> StoredSession:
         """See `SessionPersistence.read`."""
         self._check_open()
-        stored = await self._backend.load_stored(session_id)
+        self._check_process()
+        stored = await self._backend.load_stored(parse_session_id(session_id))
         if stored is None:
             raise SessionNotFound(session_id)
         return StoredSession(header=stored.header, events=tuple(stored.events))
@@ -106,6 +115,7 @@ class PersistenceCoordinator:
     async def list(self) -> builtins.list[SessionHeader]:
         """See `SessionPersistence.list`."""
         self._check_open()
+        self._check_process()
         return await self._backend.list()
 
     def attach(self, store: SessionStore) -> None:
@@ -118,14 +128,16 @@ class PersistenceCoordinator:
 
     async def aclose(self) -> None:
         """See `SessionPersistence.aclose`."""
-        if self._closing is None:
+        self._check_process()
+        closing = self._closing
+        if closing is None or closing.cancelled():  # the end of a loop cancels what runs in it: close in this one
             for unsubscribe in self._stores.values():
                 unsubscribe()
             self._stores.clear()
-            self._closing = asyncio.get_running_loop().create_task(self._close())
-        elif self._closing.done():
+            closing = self._closing = asyncio.get_running_loop().create_task(self._close())
+        elif closing.done():
             return
-        await asyncio.shield(self._closing)
+        await asyncio.shield(closing)
 
     # ------------------------------------------------------------ what a store tells (SessionListener)
 
@@ -268,10 +280,21 @@ class PersistenceCoordinator:
             task.add_done_callback(_log_abandoned)
             raise
 
-    def _spawn(self, session_id: SessionId, operation: Callable[[Slot], Awaitable[R]]) -> asyncio.Task[R]:
+    def _spawn(
+        self,
+        session_id: SessionId,
+        operation: Callable[[Slot], Awaitable[R]],
+        *,
+        makes_room: bool = False,
+    ) -> asyncio.Task[R]:
+        self._check_process()
+        if not self._tasks:
+            self._room = asyncio.Semaphore(_OPERATIONS_AT_ONCE)  # one that was waited for belongs to its loop
         slot = self._slots.get(session_id)
         slot.users += 1
-        task = asyncio.get_running_loop().create_task(self._serialized(slot, operation))
+        task = asyncio.get_running_loop().create_task(
+            self._serialized(slot, operation if makes_room else self._in_room(operation))
+        )
         self._tasks.add(task)
         task.add_done_callback(lambda done: self._settled(done, slot))
         return task
@@ -280,23 +303,43 @@ class PersistenceCoordinator:
         async with slot.lock:
             return await operation(slot)
 
+    def _in_room(self, operation: Callable[[Slot], Awaitable[R]]) -> Callable[[Slot], Awaitable[R]]:
+        """Have an operation, once it is its turn, wait until not too many others run."""
+        room = self._room
+
+        async def run(slot: Slot) -> R:
+            async with room:
+                return await operation(slot)
+
+        return run
+
     def _settled(self, task: asyncio.Task[Any], slot: Slot) -> None:
         self._tasks.discard(task)
         slot.users -= 1
         self._slots.drop_if_vacant(slot)
-        if self._closing is None:
+        if not self._has_ended:
             for idle in self._slots.idle_beyond(self._max_open_sessions):
-                self._spawn(idle.session_id, self._give_up_idle).add_done_callback(_log_failure)
+                released = self._spawn(idle.session_id, self._give_up_idle, makes_room=True)
+                released.add_done_callback(_log_failure)
 
     def _in_background(self, live: WriteBehind, operation: Callable[[Slot], Awaitable[None]]) -> None:
         self._spawn(live.session.id, operation).add_done_callback(_log_failure)
 
     def _write_in_background(self, live: WriteBehind) -> None:
-        self._in_background(live, lambda slot: self._drain(slot, live))
+        if self._process in {None, os.getpid()}:  # in another process the flush says what is wrong
+            self._in_background(live, lambda slot: self._drain(slot, live))
 
     def _check_open(self) -> None:
         if self._closing is not None:
             raise PersistenceUnavailable("this persistence is closed")
+
+    def _check_process(self) -> None:
+        """Refuse to go on in a fork: its threads are gone, and files, locks and connections are the parent's."""
+        process = os.getpid()
+        if self._process is None:
+            self._process = process
+        elif self._process != process:
+            raise PersistenceUnavailable(f"this persistence belongs to process {self._process}; open another")
 
     async def _close(self) -> None:
         """Drain all, wait for everything that runs, close the backend; report all that failed together."""
@@ -305,7 +348,9 @@ class PersistenceCoordinator:
             await asyncio.wait(self._tasks)
         self._live.clear()
         try:
-            await self._backend.close()
+            if not self._has_ended:
+                self._has_ended = True
+                await self._backend.close()
         except Exception as error:  # noqa: BLE001 - whatever closing raised is reported beside the drains
             failures.append(error)
         if failures:

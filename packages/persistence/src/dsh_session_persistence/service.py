@@ -42,6 +42,7 @@ class SessionPersistence(ABC):
 
         Raises:
             SessionNotFound: The id was neither created here nor stored.
+            InvalidSessionId: The id is none.
             SequenceMismatch: The events do not follow what is stored.
             ConcurrentWriter: Another process or instance owns the session.
             SessionIdCollision: A live session owns the id; its events are stored by its own flush.
@@ -57,6 +58,7 @@ class SessionPersistence(ABC):
 
         Raises:
             SessionNotFound: Nothing is stored under the id.
+            InvalidSessionId: The id is none.
             ConcurrentWriter: Another process or instance owns the session; nothing was written.
             CorruptSession: What is stored cannot be read without losing work; nothing was written.
             UnsupportedVersion: It is of another format version.
@@ -69,6 +71,7 @@ class SessionPersistence(ABC):
 
         Raises:
             SessionNotFound: Nothing is stored under the id.
+            InvalidSessionId: The id is none.
             CorruptSession: What is stored cannot be read.
             UnsupportedVersion: It is of another format version.
             StorageFailure: The medium failed.

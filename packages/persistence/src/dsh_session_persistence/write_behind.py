@@ -26,6 +26,7 @@ class WriteBehind:
     """
 
     __slots__ = (
+        "_loop",
         "_max_delay_s",
         "_max_pending_bytes",
         "_pending_bytes",
@@ -52,13 +53,14 @@ class WriteBehind:
         self._max_pending_bytes = max_pending_bytes
         self._pending_bytes = 0
         self._timer: asyncio.TimerHandle | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def add(self, size_bytes: int) -> None:
         """Count an event that was just appended. Without a running loop nothing is written early."""
         self._pending_bytes += size_bytes
         if self._pending_bytes > self._max_pending_bytes:
             self._fire_if_running()
-        elif self._timer is None:
+        elif self._timer is None or self._loop_is_over():
             self._arm()
 
     def settle(self) -> None:
@@ -73,7 +75,12 @@ class WriteBehind:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             return
+        self._loop = loop
         self._timer = loop.call_later(self._max_delay_s, self._fire)
+
+    def _loop_is_over(self) -> bool:
+        """Return whether the timer will never fire, because its loop ended before its window did."""
+        return self._loop is not None and self._loop.is_closed()
 
     def _fire_if_running(self) -> None:
         try:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from dsh_session import SessionId
 from dsh_session_persistence import ConcurrentWriter
+from dsh_session_persistence.forks import let_go_in_children
 
 __all__ = ["Locks", "lock_owner"]
 
@@ -37,6 +38,15 @@ class Locks:
     def __init__(self, database: str) -> None:
         self._folder = f"{database}-locks"
         self._held: dict[SessionId, int] = {}
+        self._turn = -1
+        let_go_in_children(self)
+
+    def let_go(self) -> None:
+        """Close all descriptors in a forked child; the locks, and the names of their files, stay the parent's."""
+        for fd in (*self._held.values(), self._turn):
+            with suppress(OSError):
+                os.close(fd)
+        self._held.clear()
         self._turn = -1
 
     def own(self, session_id: SessionId) -> None:
