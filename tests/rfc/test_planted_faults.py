@@ -4,6 +4,8 @@ The case folders show what a rule says of small records. Here the record is real
 force, and everything else is right: the fault that was planted has to be found, and nothing beside it.
 """
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -284,3 +286,26 @@ def test_a_module_that_moves_turns_the_documents_red_that_name_it(copy: Path, fo
     assert {item.code for item in red} == {"ref-symbol"}
     assert {item.path for item in red} >= set(naming)
     assert {item.hint for item in red} == {"did it move? dsh_rfc.rules.contract has this name"}
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("A sentence.\n- and an item of one renderer\n", "MD032"),
+        ("A sentence.\n```text\na fence\n```\n", "MD031"),
+        ("#no heading on GitHub\n", "MD018"),
+        ("| a |\n|---|\n| b | lost |\n", "MD056"),
+        ("* a\n- another list\n", "MD004"),
+    ],
+)
+def test_markdown_that_two_renderers_read_in_two_ways_is_found_by_the_gate_of_its_own(
+    text: str, rule: str, copy: Path
+):
+    """The rules of that gate are chosen one by one, and a list can lose one."""
+    command = [str(Path(sys.executable).with_name("rumdl")), "check", "--no-cache", "--deny-config-warnings", "."]
+    before = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
+    with planted(copy, one(GUIDE, adding(text))):
+        after = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
+    assert after.returncode == 1
+    new = set(after.stdout.splitlines()) - set(before.stdout.splitlines())
+    assert [line for line in new if line.startswith(f"{GUIDE}:") and f"[{rule}]" in line]
