@@ -206,3 +206,10 @@ def test_an_address_without_a_path_is_refused():
     """`jsonl:` alone would scatter sessions over the working directory."""
     with pytest.raises(ValueError, match="jsonl:"):
         JsonlPersistence.from_url("")
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud83d"])
+def test_a_path_that_no_file_system_takes_is_refused_at_construction(tmp_path, name):
+    """Whoever wrote it is there; a first flush, long after, would fail with an error of the interpreter."""
+    with pytest.raises(ValueError, match=r"NUL|surrogates"):
+        JsonlPersistence(str(tmp_path / name))

@@ -37,7 +37,10 @@ class JsonlBackend:
     """
 
     def __init__(self, root: str | os.PathLike[str], *, disk: Disk | None = None) -> None:
-        self._layout = Layout(os.path.abspath(os.fspath(root)))  # noqa: PTH100 - no link is resolved
+        absolute = os.path.abspath(os.fspath(root))  # noqa: PTH100 - no link is resolved
+        if b"\0" in os.fsencode(absolute):
+            raise ValueError(f"{root!r} names no folder: it holds a NUL")
+        self._layout = Layout(absolute)
         self._disk = disk or Disk()
         self._workers = Workers("dsh-jsonl")
         self._logs: dict[SessionId, LogFile] = {}

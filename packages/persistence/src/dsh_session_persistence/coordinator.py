@@ -245,6 +245,12 @@ class PersistenceCoordinator:
 
     async def _drain(self, slot: Slot, live: WriteBehind) -> None:
         """Bind the session if it is not, then store everything behind the cursor."""
+        try:
+            await self._store_pending(slot, live)
+        except SessionExists:  # somebody has stored it since it was looked up: look again
+            await self._store_pending(slot, live)
+
+    async def _store_pending(self, slot: Slot, live: WriteBehind) -> None:
         await bind(self._medium, slot, live)
         pending = live.session.events[slot.cursor :]
         if pending:

@@ -58,6 +58,8 @@ class SqliteBackend:
 
     def __init__(self, path: str | os.PathLike[str], *, journal_mode: JournalMode = "wal") -> None:
         absolute = os.path.abspath(os.fspath(path))  # noqa: PTH100 - no link is resolved
+        if b"\0" in os.fsencode(absolute):
+            raise ValueError(f"{path!r} names no file: it holds a NUL")
         self._locks = Locks(absolute)
         self._database = Database(absolute, check_journal_mode(journal_mode), self._locks)
         self._workers = Workers("dsh-sqlite", writers=1)
