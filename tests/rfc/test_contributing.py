@@ -20,6 +20,7 @@ from dsh_rfc.rules import RULES
 from dsh_rfc.shell import read_commands
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.repository
 CODES = {rule.code for rule in RULES}
 DRY_MAKE = 'make() { command make --dry-run "$@" > /dev/null; }\n'  # its targets are run elsewhere
 FINDING = re.compile(r"^\S+:\d+:\d+: (?P<code>\S+) ", re.MULTILINE)

@@ -60,6 +60,7 @@ def public(package: str) -> Iterator[tuple[str, object]]:
                     yield f"{package}.{name}.{member}", vars(value)[member]
 
 
+@pytest.mark.repository
 @pytest.mark.parametrize("package", PACKAGES)
 def test_what_can_be_imported_from_our_packages_is_found_without_importing_it(package: str, symbols: Symbols):
     """The interpreter is the judge: a name that it finds and we do not is a false finding."""
@@ -67,6 +68,7 @@ def test_what_can_be_imported_from_our_packages_is_found_without_importing_it(pa
     assert missing == []
 
 
+@pytest.mark.repository
 def test_what_cannot_be_imported_from_our_packages_is_not_found(symbols: Symbols):
     """The other half: without it, finding everything everywhere would pass."""
     for package in PACKAGES:
@@ -77,6 +79,7 @@ def test_what_cannot_be_imported_from_our_packages_is_not_found(symbols: Symbols
                 assert symbols.absence(f"{name}.gone"), name
 
 
+@pytest.mark.repository
 def test_only_packages_of_the_repository_are_known(symbols: Symbols):
     """The names of others are not ours to judge."""
     assert set(symbols.packages) == set(PACKAGES)
