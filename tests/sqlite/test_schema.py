@@ -242,6 +242,8 @@ def test_an_address_without_a_path_is_refused():
     """`sqlite:` alone would be a file with an empty name."""
     with pytest.raises(ValueError, match="sqlite:"):
         SqlitePersistence.from_url("")
+    with pytest.raises(ValueError, match="memory:"):
+        SqlitePersistence.from_url(":memory:")
 
 
 @pytest.mark.parametrize("name", ["a\0b", "a\ud83d"])

@@ -12,6 +12,7 @@ import builtins
 import logging
 import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from math import isfinite
 from typing import Any, TypeVar
 
 from dsh_session import (
@@ -59,6 +60,9 @@ class PersistenceCoordinator:
         max_pending_bytes: Past this many pending bytes of a live session the background write starts at once.
         max_open_sessions: How many idle sessions may be owned at once; beyond, the longest idle are given up and
             taken again when they are used. Sessions in use are owned besides, as many as are worked on at once.
+
+    Raises:
+        ValueError: An option is no number, or out of range.
     """
 
     def __init__(
@@ -69,6 +73,9 @@ class PersistenceCoordinator:
         max_pending_bytes: int = 8 * 1024 * 1024,
         max_open_sessions: int = 256,
     ) -> None:
+        _check_number("write_batch_max_delay_ms", write_batch_max_delay_ms, least=0)
+        _check_number("max_pending_bytes", max_pending_bytes, least=0)
+        _check_number("max_open_sessions", max_open_sessions, least=1)
         self._backend = backend
         self._slots = Slots()
         self._medium = Medium(backend, self._slots)
@@ -373,6 +380,14 @@ class PersistenceCoordinator:
         except Exception as error:  # noqa: BLE001 - one session's failure does not hide another's
             return error
         return None
+
+
+def _check_number(name: str, value: float, *, least: int) -> None:
+    """Refuse an option at the line that gives it, rather than in a callback that nobody waits for."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not isfinite(value) or value < least:
+        msg = f"{name} is a finite number of at least {least}, not {value!r}"
+        raise ValueError(msg)
 
 
 def _log_failure(task: asyncio.Task[Any]) -> None:

@@ -89,7 +89,8 @@ class SessionPersistence(ABC):
     async def aclose(self) -> None:
         """Store what is buffered, give up every session and close the medium.
 
-        Afterwards every method raises `PersistenceUnavailable`; closing again does nothing.
+        Afterwards every method raises `PersistenceUnavailable`; closing again does nothing. A store that was
+        attached is on its own from then on: its `flush` makes nothing durable until another one is attached.
 
         Raises:
             ExceptionGroup: Everything that could not be stored or closed.

@@ -38,9 +38,10 @@ class SqlitePersistence(CoordinatedPersistence):
         """Open `sqlite:PATH`.
 
         Raises:
-            ValueError: No path follows the colon.
+            ValueError: No path follows the colon, or SQLite's name for a database in memory does: two connections
+                would not see the same one.
         """
-        if not rest:
-            message = "sqlite: names a database file, as in sqlite:sessions.db"
+        if not rest or rest == ":memory:":
+            message = "sqlite: names a database file, as in sqlite:sessions.db; for memory there is memory:"
             raise ValueError(message)
         return cls(rest)
