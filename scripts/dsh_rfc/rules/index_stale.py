@@ -54,11 +54,18 @@ def check(subject: Corpus, _: Corpus) -> Iterator[Finding]:
             yield Finding(path=path, line=len(present), message=f"the index ends before {line!r}")
             return
         if present[number] != line:
-            message = f"the index says {present[number]!r} where the record says {line!r}"
-            yield Finding(path=path, line=number + 1, message=message)
+            yield Finding(path=path, line=number + 1, message=_difference(present[number], line))
             return
     if len(present) > start + len(expected):
         yield Finding(path=path, line=start + len(expected) + 1, message="the index goes on after its end")
+
+
+def _difference(present: str, expected: str) -> str:
+    if not present.strip():
+        return f"the index lacks {expected!r}"
+    if not expected:
+        return f"the index says {present!r}, which the record does not"
+    return f"the index says {present!r} where the record says {expected!r}"
 
 
 def _body_start(lines: list[str]) -> int:

@@ -47,8 +47,8 @@ def check(subject: Member, corpus: Corpus) -> Iterator[Finding]:
 
 def _places(subject: Member, above: int, corpus: Corpus) -> set[int]:
     """Return what the line may stand under: a header that is wrong here is blamed elsewhere, not twice."""
-    untagged = corpus.page_at(subject.pair.path)
-    return {above} if untagged is None else {above, line_above(untagged, corpus.contract)}
+    sides = (corpus.page_at(path) for path in subject.pair.sides.values())
+    return {above, *(line_above(side, corpus.contract) for side in sides if side is not None)}
 
 
 def _first_line_below(document: Document, above: int) -> int:
