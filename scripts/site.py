@@ -205,7 +205,8 @@ def serve(root: Path, out: Path, port: int) -> None:
     _say(build(root, out))
     server = LiveReloadServer(builder=rebuild, host="127.0.0.1", port=port, root=str(out / "site"))
     for path in WATCHED:
-        server.watch(str(root / path))
+        if (root / path).exists():
+            server.watch(str(root / path))
     print(f"serving on {server.url}, stop with Ctrl-C", flush=True)
     try:
         server.serve()  # type: ignore[no-untyped-call] # the builder annotates it no further
