@@ -63,6 +63,9 @@ class Document:
     has_bom: bool = False
     _children: dict[int, Sequence[Token]] = field(default_factory=dict, repr=False, compare=False)
     _unresolved: dict[int, Sequence[Unresolved]] = field(default_factory=dict, repr=False, compare=False)
+    _line_places: dict[tuple[int, int], tuple[int, int, bool | None]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
@@ -132,19 +135,53 @@ class Document:
 
     def place(self, token: Token, offset: int) -> tuple[int, int]:
         """Return the 1-based line and column of a character of a token's content."""
-        first, last = token.map or (0, 1)
         line_start = token.content.rfind("\n", 0, offset) + 1
+        key = id(token), line_start
+        if key not in self._line_places:
+            self._line_places[key] = self._place_line(token, line_start)
+        line, column, is_escaped = self._line_places[key]
+        if is_escaped is None:
+            return line, column
+        pipes = token.content.count("|", line_start, offset) if is_escaped else 0
+        return line, column + offset - line_start + pipes
+
+    def _place_line(self, token: Token, line_start: int) -> tuple[int, int, bool | None]:
+        """Return where a line of a token's content starts and whether its pipes are escaped there.
+
+        None stands for a line that is written in another way, so that no place in it is known.
+        """
+        first, last = token.map or (0, 1)
         written = token.content[line_start:].partition("\n")[0]
-        into = token.content[line_start:offset]
-        first += token.content.count("\n", 0, offset)
+        first += token.content.count("\n", 0, line_start)
+        start = self._cell_starts.get(id(token), 0)
         # Beyond the first try: a cell, whose pipes were escaped; a paragraph that opens with no-break spaces alone.
         for number in range(first, max(last, first + 1)):
             for shown in (written, written.replace("|", "\\|")):
-                at = self.lines[number].find(shown)
+                at = self.lines[number].find(shown, start)
                 if at >= 0:
-                    shift = len(into) if shown == written else len(into.replace("|", "\\|"))
-                    return number + 1, at + shift + 1
-        return first + 1, column_of_text(self.lines[first])
+                    return number + 1, at + 1, shown != written
+        return first + 1, column_of_text(self.lines[first]), None
+
+    @cached_property
+    def _cell_starts(self) -> Mapping[int, int]:
+        """Where the text of a cell is looked for in its line, by the token's identity: behind the cells before."""
+        starts: dict[int, int] = {}
+        start, in_cell = 0, False
+        for token in self.blocks:
+            if token.type == "tr_open":
+                start = 0
+            elif token.type == "inline" and in_cell and token.map is not None:
+                starts[id(token)] = start
+                line = self.lines[token.map[0]]
+                found = [
+                    at + len(shown)
+                    for shown in {token.content, token.content.replace("|", "\\|")}
+                    if (at := line.find(shown, start)) >= 0
+                ]
+                start = line.find("|", min(found)) + 1 if token.content and found else line.find("|", start + 1)
+                start = max(start, 0)
+            in_cell = token.type in {"th_open", "td_open"}
+        return starts
 
     @property
     def is_blank(self) -> bool:

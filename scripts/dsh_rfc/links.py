@@ -18,6 +18,7 @@ from dsh_rfc.document import Document
 
 _HTML_TARGETS = {"href": "link", "src": "image", "poster": "image", "srcset": "image"}
 _BARE_ADDRESS = re.compile(r"(?<!\w)https?://[^\s<>`\0]+")
+_COMMENT_END = re.compile(r"--!?>")
 _BLOT = "\0"
 _COMMENT_LABELS = frozenset({"//", "COMMENT", "#"})
 
@@ -167,6 +168,13 @@ class HtmlReader(HTMLParser):
     def parse_marked_section(self, i: int, report: int = 1) -> int:  # noqa: ARG002 - the base class's signature
         """Take `<![` for a comment, as browsers do; the base class fails on it."""
         return self.parse_bogus_comment(i)
+
+    def parse_comment(self, i: int, report: bool = True) -> int:
+        """Take a comment that is not closed to the end, as browsers do; the base class reads tags in it."""
+        closed = _COMMENT_END.search(self.rawdata, i + 2)
+        if report:
+            self.handle_comment(self.rawdata[i + 4 : closed.start() if closed else None])
+        return closed.end() if closed else len(self.rawdata)
 
 
 class _TagReader(HtmlReader):

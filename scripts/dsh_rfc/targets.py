@@ -68,7 +68,7 @@ is_folder=False, shows_source=False)
         return Target(reach=Reach.OTHER)
     address, _, fragment = written.partition("#")
     address, _, query = address.partition("?")
-    path = unquote(address)
+    path = unquote(address, errors="surrogateescape")  # a name of any bytes, as the disk gives it
     fragment = unquote(fragment.partition(_TEXT_DIRECTIVE)[0])
     if path.startswith(("/", "\\", "~/")):
         return Target(reach=Reach.ABSOLUTE, path=path.lstrip("/\\~"), fragment=fragment)

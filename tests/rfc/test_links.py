@@ -1,6 +1,8 @@
 """Links in whole repositories: what git tracks, letter cases, folders that are excluded, and a real record."""
 
+import os
 import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -264,6 +266,13 @@ def test_a_folder_that_cannot_be_excluded_is_refused(find, tmp_path, run_command
     outcome = run_command("check", cwd=tmp_path)
     assert outcome.code == 2
     assert f"exclude.0 = {folder!r}" in outcome.err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names that are not UTF-8")
+def test_a_percent_encoded_name_may_hold_any_bytes(find, tmp_path, monkeypatch):
+    """An old repository has names in Latin-1, and a link to one is written this way."""
+    (tmp_path / os.fsdecode(b"caf\xe9.md")).write_text("# A\n", encoding="utf-8")
+    assert find({"README.md": "[x](caf%e9.md)\n"}) == []
 
 
 def test_a_way_leads_back_to_where_it_was_asked_for():
