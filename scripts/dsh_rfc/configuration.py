@@ -6,6 +6,7 @@ wrong key into a message that names the key, the value, what is allowed and what
 Flow: folder -> repository -> TOML table -> overrides laid over the defaults -> `Contract`.
 """
 
+import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -21,7 +22,20 @@ if TYPE_CHECKING:
 
 OWN_FILE = "dsh-rfc.toml"
 SHARED_FILE = "pyproject.toml"
+OWN_TABLE = "dsh-rfc"
+_OWN_NAME = re.compile(r"dsh[-_ .]?rfc", re.IGNORECASE)
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_EXPECTED = {  # in the words of TOML, where the library speaks of Python
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+    "dataclass_type": "a table",
+    "dict_type": "a table",
+    "int_parsing": "a whole number",
+    "int_type": "a whole number",
+    "mapping_type": "a table",
+    "string_type": "a string",
+    "tuple_type": "a list",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +61,7 @@ def find_repository(start: Path) -> Repository:
         source, table = read_table(folder)
         if source:
             return Repository(folder=folder, contract=overlay(table, source=source))
-        if (folder / ".git").exists() or (folder / default.root).is_dir():
+        if os.path.exists(folder / ".git") or os.path.isdir(folder / default.root):  # noqa: PTH110, PTH112 - pathlib fails where one may not look
             return Repository(folder=folder, contract=default)
     msg = f"{start} is in no repository with a record of RFCs; name its folder with --root"
     raise RecordMissing(msg)
@@ -65,7 +79,11 @@ def read_table(folder: Path) -> tuple[str, Mapping[str, Any]]:
     own = _read_toml(folder / OWN_FILE)
     shared = _read_toml(folder / SHARED_FILE)
     tool = shared.get("tool") if shared is not None else None
-    table = tool.get("dsh-rfc") if isinstance(tool, dict) else None
+    table = tool.get(OWN_TABLE) if isinstance(tool, dict) else None
+    for name in tool if isinstance(tool, dict) else ():
+        if name != OWN_TABLE and _OWN_NAME.fullmatch(name):
+            fault = f"no tool has this name, did you mean [tool.{OWN_TABLE}]?"
+            raise ContractInvalid(source=f"{folder / SHARED_FILE} [tool.{name}]", faults=(fault,))
     if own is not None and table is not None:
         fault = f"{SHARED_FILE} has a table [tool.dsh-rfc] too; keep one of them"
         raise ContractInvalid(source=str(folder / OWN_FILE), faults=(fault,))
@@ -80,14 +98,16 @@ def read_table(folder: Path) -> tuple[str, Mapping[str, Any]]:
 
 
 def _read_toml(path: Path) -> dict[str, Any] | None:
-    if not path.is_file():
+    if not os.path.isfile(path):  # noqa: PTH113 - pathlib fails where one may not look
+        if path.name == OWN_FILE and os.path.lexists(path):
+            raise ContractInvalid(source=str(path), faults=("cannot be read: it is no regular file",))
         return None
     try:
-        text = path.read_text(encoding="utf-8")
-        if path.name == SHARED_FILE and "dsh-rfc" not in text:
+        text = path.read_text(encoding="utf-8-sig")
+        if path.name == SHARED_FILE and not _OWN_NAME.search(text):
             return None  # most repositories have a pyproject that says nothing of us: do not parse it
         return tomllib.loads(text)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ContractInvalid(source=str(path), faults=(f"cannot be read: {error}",)) from error
 
 
@@ -131,7 +151,11 @@ def _describe(detail: "ErrorDetails") -> str:
         known = [kebab(entry.name) for entry in fields(shape)]
         last = str(detail["loc"][-1])
         return f"{path} = {detail['input']!r}: no such key{meant(last, known)} (allowed: {', '.join(known)})"
-    return f"{path} = {detail['input']!r}: {detail['msg'].lower()}"
+    if detail["type"] == "missing":
+        return f"{path}: this key is missing"
+    expected = _EXPECTED.get(detail["type"])
+    message = f"must be {expected}" if expected else detail["msg"].lower()
+    return f"{path} = {detail['input']!r}: {message}"
 
 
 def _contradictions(contract: Contract) -> Iterator[str]:
@@ -170,7 +194,7 @@ def _contradictions(contract: Contract) -> Iterator[str]:
         module, colon, function = part.renderer.partition(":")
         if not colon or not all(name.isidentifier() for name in (*module.split("."), function)):
             yield f"generated.{position}.renderer = {part.renderer!r}: allowed is module:function"
-        if not {"", ".", ".."}.isdisjoint(part.path.removesuffix("/").split("/")):
+        if not {"", ".", "..", ".git"}.isdisjoint(part.path.removesuffix("/").split("/")):
             yield f"generated.{position}.path = {part.path!r}: allowed is a path below the repository"
         if part.path in [other.path for other in contract.generated[:position]]:
             yield f"generated.{position}.path = {part.path!r}: stands twice"

@@ -45,16 +45,20 @@ def render_part(part: GeneratedPart, repository: Repository) -> Rendered:
     if not part.path.endswith("/"):
         if not isinstance(result, str):
             raise RendererFailed(part.renderer, f"returned {type(result).__name__}, and {part.path} needs a text")
-        return Rendered(files=(_file(part.path, result, repository),))
+        return Rendered(files=(_file(part, part.path, result, repository),))
     if not isinstance(result, Mapping) or not all(
         isinstance(name, str) and isinstance(text, str) and "/" not in name for name, text in result.items()
     ):
         raise RendererFailed(part.renderer, f"must return texts by file name for the folder {part.path}")
-    files = tuple(_file(part.path + name, result[name], repository) for name in sorted(result))
+    files = tuple(_file(part, part.path + name, result[name], repository) for name in sorted(result))
     return Rendered(files=files, left_over=tuple(_left_over(part.path, result, repository.folder)))
 
 
-def _file(path: str, text: str, repository: Repository) -> Generated:
+def _file(part: GeneratedPart, path: str, text: str, repository: Repository) -> Generated:
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise RendererFailed(part.renderer, f"returned half a character for {path}, which UTF-8 cannot hold")
+    if not (repository.folder / path).parent.resolve().is_relative_to(repository.folder.resolve()):
+        raise RendererFailed(part.renderer, f"may not write {path}: a link on its way leaves the repository")
     return Generated(path=printable(path), file=repository.folder / path, render=lambda: text, command=COMMAND)
 
 
@@ -71,7 +75,7 @@ def _call(part: GeneratedPart, folder: Path) -> Any:
             for item in inspect.signature(function).parameters.values()
         )
         return function(folder) if needs_folder else function()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise RendererFailed(part.renderer, f"failed: {type(error).__name__}: {error}") from error
 
 
@@ -79,7 +83,7 @@ def _find(part: GeneratedPart) -> Callable[..., Any]:
     module, _, name = part.renderer.partition(":")
     try:
         found = getattr(importlib.import_module(module), name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise RendererFailed(part.renderer, f"cannot be imported: {type(error).__name__}: {error}") from error
     if not callable(found):
         raise RendererFailed(part.renderer, "is no function")

@@ -1,5 +1,6 @@
 """The contract as a repository overrides it."""
 
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
@@ -47,7 +48,7 @@ def test_other_lifecycles_can_be_declared():
     [
         ({"lifecycels": ["a"]}, ["lifecycels", "['a']", "did you mean 'lifecycles'", "classes"]),
         ({"alternatives_since": "2020-01-01"}, ["alternatives_since", "did you mean 'alternatives-since'"]),
-        ({"classes": "feature"}, ["classes", "'feature'", "tuple"]),
+        ({"classes": "feature"}, ["classes", "'feature'", "must be a list"]),
         ({"classes": ["Feature"]}, ["classes.0", "'Feature'", "lower-case"]),
         ({"classes": []}, ["classes", "at least one"]),
         ({"classes": ["a", "a"]}, ["classes.1", "twice"]),
@@ -59,7 +60,11 @@ def test_other_lifecycles_can_be_declared():
         ({"curated": "x/README.txt"}, ["curated", ".md"]),
         ({"lifecycle": {"implementd": {"required": []}}}, ["lifecycle.implementd", "did you mean 'implemented'"]),
         ({"lifecycle": {"proposed": {"requird": []}}}, ["lifecycle.proposed.requird", "did you mean 'required'"]),
-        ({"lifecycle": {"proposed": 3}}, ["lifecycle.proposed", "3"]),
+        ({"lifecycle": {"proposed": 3}}, ["lifecycle.proposed", "3", "must be a table"]),
+        ({"pairs-required": {"a": 1}}, ["pairs-required", "must be a list"]),
+        ({"root": 1}, ["root = 1: must be a string"]),
+        ({"generated": [{"path": "a.md"}]}, ["generated.0.renderer: this key is missing"]),
+        ({"generated": [{"path": ".git/config", "renderer": "a:b"}]}, ["generated.0.path", "below the repository"]),
         ({"lifecycle": {"proposed": {"status": "implemented"}}}, ["status", "another lifecycle"]),
     ],
 )
@@ -105,7 +110,7 @@ def test_two_configurations_are_refused(tmp_path: Path):
         find_repository(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["root = \n", 'root = "\udce4"'])
+@pytest.mark.parametrize("text", ["root = \n", 'root = "\udce4"', f"a = {'[' * 5000}"])
 def test_a_configuration_that_cannot_be_read_is_named(tmp_path: Path, text: str):
     """The message names the file, the parser the place."""
     (tmp_path / "dsh-rfc.toml").write_bytes(text.encode("utf-8", errors="surrogateescape"))
@@ -119,6 +124,28 @@ def test_a_table_that_is_no_table_is_refused(tmp_path: Path):
     (tmp_path / "pyproject.toml").write_text("[tool]\ndsh-rfc = 3\n")
     with pytest.raises(ContractInvalid):
         find_repository(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["dsh_rfc", "DSH-RFC", "dshrfc"])
+def test_a_table_whose_name_is_nearly_ours_is_refused(tmp_path: Path, name: str):
+    """It would be passed over in silence, and the default contract would govern."""
+    (tmp_path / "pyproject.toml").write_text(f'[tool.{name}]\nroot = "adr"\n')
+    with pytest.raises(ContractInvalid, match=r"did you mean \[tool\.dsh-rfc\]"):
+        find_repository(tmp_path)
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, lambda path: path.symlink_to("nowhere.toml")])
+def test_a_configuration_that_is_no_file_is_refused(tmp_path: Path, make: Callable[[Path], None]):
+    """Somebody meant to configure something, and the default contract is something else."""
+    make(tmp_path / "dsh-rfc.toml")
+    with pytest.raises(ContractInvalid):
+        find_repository(tmp_path)
+
+
+def test_a_byte_order_mark_before_the_configuration_does_not_count(tmp_path: Path):
+    """Some editors write one and none of them shows it."""
+    (tmp_path / "dsh-rfc.toml").write_text('root = "adr"\n', encoding="utf-8-sig")
+    assert find_repository(tmp_path).contract.root == "adr"
 
 
 def test_a_folder_in_no_repository_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

@@ -30,6 +30,12 @@ def broken():
 def number():
     return 1
 
+def leaving():
+    raise SystemExit(0)
+
+def half():
+    return "\\ud83d"
+
 def escaping():
     return {"../a.md": ""}
 
@@ -102,6 +108,8 @@ def test_what_no_renderer_writes_any_more_is_named_and_not_deleted(repository: C
     [
         ("a.md", "broken", "failed: ValueError: no"),
         ("a.md", "number", "returned int"),
+        ("a.md", "leaving", "failed: SystemExit: 0"),
+        ("a.md", "half", "returned half a character for a.md"),
         ("a.md", "absent", "cannot be imported"),
         ("a.md", "constant", "is no function"),
         ("a.md", "no_such_module:page", "cannot be imported"),
@@ -119,6 +127,19 @@ def test_a_renderer_that_fails_is_named_and_the_others_still_run(
     assert words in outcome.err
     assert (folder / "docs/page.md").exists()
     assert not (folder / path).exists()
+
+
+def test_nothing_is_written_through_a_link_that_leaves_the_repository(
+    repository: Callable[..., Path], run_command, tmp_path_factory: pytest.TempPathFactory
+):
+    """What lies outside belongs to somebody else."""
+    outside = tmp_path_factory.mktemp("outside")
+    folder = repository(**{"docs/page.md": "page"})
+    (folder / "docs").symlink_to(outside, target_is_directory=True)
+    outcome = run_command("generate", cwd=folder)
+    assert outcome.code == 2
+    assert "leaves the repository" in outcome.err
+    assert list(outside.iterdir()) == []
 
 
 @pytest.mark.parametrize(
