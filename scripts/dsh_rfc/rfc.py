@@ -109,16 +109,16 @@ class Rfc:
         )
 
     def _has_content(self, heading: Heading) -> bool:
+        in_heading = False
         for token in self.document.blocks[heading.token_index + 3 :]:
-            if token.level != 0:
-                continue
-            if token.type == "heading_open":
+            if token.type in {"heading_open", "heading_close"} and token.level == 0:
+                in_heading = token.type == "heading_open"
                 if int(token.tag[1:]) <= 2:
                     return False
-            elif token.type == "html_block":
-                if not _is_comment(token.content):
+            elif token.type in {"inline", "fence", "code_block"}:
+                if token.content.strip() and not in_heading:
                     return True
-            elif token.type not in {"heading_close", "hr"}:
+            elif token.type == "html_block" and not _is_comment(token.content):
                 return True
         return False
 

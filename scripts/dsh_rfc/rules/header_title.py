@@ -38,7 +38,11 @@ def check(subject: Rfc, _: Corpus) -> Iterator[Finding]:
         yield Finding(path=path, column=column, message=f"the title does not start with {prefix!r}")
     elif not title.name.startswith(prefix):
         column = _text_column(title, document.lines[0]) + len(prefix.rstrip())
-        yield Finding(path=path, column=column, message=f"nothing that reads as a title follows {prefix!r}")
+        if title.name == prefix.rstrip():
+            message = f"nothing that reads as a title follows {prefix!r}"
+        else:
+            message = f"the title does not start with {prefix!r}: a space is missing"
+        yield Finding(path=path, column=column, message=message)
 
 
 def _text_column(title: Heading, line: str) -> int:

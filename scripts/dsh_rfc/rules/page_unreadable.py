@@ -25,7 +25,7 @@ def check(subject: Unread, _: Corpus) -> Iterator[Finding]:
 RULE = Rule(
     code="page-unreadable",
     summary="Every Markdown file of the repository is UTF-8 text that can be read.",
-    hint="save it as UTF-8, or exclude its folder if it is generated or vendored",
+    hint="make it UTF-8 text that you may read, or exclude its folder if it is generated or vendored",
     doc=__doc__,
     over=each_unread,
     check=check,
