@@ -10,7 +10,7 @@ from typing import Any
 
 from dsh_rfc.diagnostics import Report
 from dsh_rfc.engine import choose, run
-from dsh_rfc.errors import PathUnknown, RecordMissing
+from dsh_rfc.errors import NothingAsked, PathUnknown, RecordMissing
 from dsh_rfc.generated import Generated
 from dsh_rfc.index import render_index, untitled
 from dsh_rfc.record import Record
@@ -41,6 +41,7 @@ def check_record(
 
     Raises:
         CodeUnknown: A code that no rule has.
+        NothingAsked: No rule is left to run.
         PathUnknown: A path names nothing that is judged.
         RecordMissing: The record holds nothing to judge.
     """
@@ -48,6 +49,9 @@ def check_record(
     rules = choose(RULES, select=select, ignore=ignored)
     if record.is_rooted and not select:
         rules = tuple(rule for rule in rules if rule in RECORD_RULES)
+    if not rules:
+        msg = "every rule is left out, so nothing would be judged; see select and ignore"
+        raise NothingAsked(msg)
     wanted = _wanted(record, paths)
     if probe is not None:
         record.corpus.answers.update(probe(_addresses(record, wanted)))

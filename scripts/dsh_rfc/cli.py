@@ -8,13 +8,14 @@ judged.
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from dsh_rfc import __version__
-from dsh_rfc.errors import CannotJudge
+from dsh_rfc.errors import CannotJudge, WriteFailed
 from dsh_rfc.stage.command import stage_command
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def check(
         _complain(f"this is a bug of dsh-rfc; please report it at {ISSUES} (--debug shows where it happened)")
     found = f"{_count(len(report.diagnostics), 'finding')} in {_count(files, 'file')}" if files else "no findings"
     pages = f" and {_count(report.pages, 'other page')}" if report.pages else ""
-    click.echo(f"{_count(report.checked, 'RFC')}{pages} checked, {found}", err=True)
+    _note(f"{_count(report.checked, 'RFC')}{pages} checked, {found}")
     return NO_VERDICT if report.crashes else FINDINGS if report.diagnostics else CLEAN
 
 
@@ -126,18 +127,18 @@ def index(*, root: Path | None, checking: bool) -> int:
         raise obstacles.crashes[0].error
     if obstacles.diagnostics:
         _say(as_text(obstacles, record.display, _painter()))
-        click.echo(f"no index: {_count(len(obstacles.diagnostics), 'file')} cannot be listed", err=True)
+        _note(f"no index: {_count(len(obstacles.diagnostics), 'file')} cannot be listed")
         return FINDINGS
     item = index_of(record)
     if not checking:
         done = "written" if write(item) else "already up to date"
-        click.echo(f"{item.path} {done}", err=True)
+        _note(f"{item.path} {done}")
         return CLEAN
     if diff := difference(item):
         _say(diff)
-        click.echo(f"{item.path} is stale; run `{item.command}`", err=True)
+        _note(f"{item.path} is stale; run `{item.command}`")
         return FINDINGS
-    click.echo(f"{item.path} is up to date", err=True)
+    _note(f"{item.path} is up to date")
     return CLEAN
 
 
@@ -166,20 +167,20 @@ def generate(*, checking: bool) -> int:
                     _say(diff)
                     stale.append(item.path)
                 elif not checking and write(item):
-                    click.echo(f"{item.path} written", err=True)
+                    _note(f"{item.path} written")
         except CannotJudge as error:
             _complain(f"{part.path}: {error}")
             failed = True
             continue
         for path in rendered.left_over:
-            click.echo(f"{path} is written by nothing any more; delete it", err=True)
+            _note(f"{path} is written by nothing any more; delete it")
             stale.append(path)
     if failed:
         return NO_VERDICT
     if stale and checking:
-        click.echo(f"{_count(len(stale), 'generated file')} out of date; run `{COMMAND}`", err=True)
+        _note(f"{_count(len(stale), 'generated file')} out of date; run `{COMMAND}`")
     elif not stale:
-        click.echo(f"{_count(files, 'generated file')} up to date", err=True)
+        _note(f"{_count(files, 'generated file')} up to date")
     return FINDINGS if stale else CLEAN
 
 
@@ -205,7 +206,7 @@ def pairs(*, paths: tuple[Path, ...], root: Path | None, confirming: bool) -> in
                 for name, digest in item.after.items():
                     _say(f"    {name}  {item.before.get(name, 'new')[:12]} -> {digest[:12]}\n")
         number = sum(item.is_new for item in confirmations)
-        click.echo(f"{_count(number, 'pair')} confirmed, {len(confirmations) - number} unchanged", err=True)
+        _note(f"{_count(number, 'pair')} confirmed, {len(confirmations) - number} unchanged")
         return CLEAN
     wanted = {pair.path for pair in chosen(record, paths)}
     found = [state for state in read_states(record.corpus) if state.pair.path in wanted]
@@ -214,7 +215,7 @@ def pairs(*, paths: tuple[Path, ...], root: Path | None, confirming: bool) -> in
         _say(f"{state.word.ljust(10)}  {record.display(state.pair.path)}{detail}\n")
     counts = ((word, sum(state.word == word for state in found)) for word in STATES)
     summary = ", ".join(f"{number} {word}" for word, number in counts if number)
-    click.echo(f"{_count(len(found), 'document')}: {summary}" if found else "no documents", err=True)
+    _note(f"{_count(len(found), 'document')}: {summary}" if found else "no documents")
     return CLEAN
 
 
@@ -229,7 +230,7 @@ def explain(*, code: str | None) -> int:
     if code is None:
         _say(render_rule_list(RULES))
     else:
-        _say(render_rule_page(choose(RULES, select=[code])[0]))
+        _say("\n".join(render_rule_page(rule) for rule in choose(RULES, select=[code])))
     return CLEAN
 
 
@@ -239,8 +240,8 @@ cli.add_command(stage_command)
 def _probe() -> "Prober":
     from dsh_rfc.external import Prober, cache_file
 
-    if sys.stderr.isatty():
-        click.echo("asking other hosts, one request to each at a time", err=True)
+    if sys.stderr is not None and sys.stderr.isatty():
+        _note("asking other hosts, one request to each at a time")
     return Prober(cache=cache_file())
 
 
@@ -253,7 +254,8 @@ def _run() -> int:
     try:
         result = cli.main(standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        with suppress(OSError):
+            error.show()
         return NO_VERDICT
     except click.Abort:
         _complain("interrupted")
@@ -282,23 +284,44 @@ def _show_traceback(error: BaseException) -> None:
 
 
 def _painter() -> Callable[[str], str]:
-    if os.environ.get("NO_COLOR") or not sys.stdout.isatty():
+    if os.environ.get("NO_COLOR") or sys.stdout is None or not sys.stdout.isatty():
         return str
     return lambda text: click.style(text, fg="red", bold=True)
 
 
 def _say(text: str) -> None:
-    """Write an answer; a reader that goes away early is no failure."""
+    """Write an answer; a reader that goes away early, or was never there, is no failure."""
+    if sys.stdout is None:
+        return  # closed by the caller
     try:
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode("utf-8", errors="backslashreplace"))
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard(sys.stdout)
+    except OSError as error:
+        _discard(sys.stdout)
+        msg = f"the answer cannot be written: {error.strerror}"
+        raise WriteFailed(msg) from error
 
 
 def _complain(text: str) -> None:
-    click.echo(f"dsh-rfc: {text}", err=True)
+    _note(f"dsh-rfc: {text}")
+
+
+def _note(text: str) -> None:
+    """Write beside the answer; a place that takes no more is no reason to change the verdict."""
+    try:
+        click.echo(text, err=True)
+    except OSError:
+        _discard(sys.stderr)
+
+
+def _discard(stream: TextIO) -> None:
+    """Let what is left for a stream go nowhere, or leaving would fail again."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def _one_line(error: BaseException) -> str:

@@ -109,6 +109,11 @@ class Corpus:
         return tuple(located), documents
 
     @property
+    def is_listed(self) -> bool:
+        """Whether every folder could be listed; otherwise nobody knows what stands there."""
+        return not any(entry.kind is Kind.FOLDER and entry.fault for entry in self.entries)
+
+    @property
     def located(self) -> tuple[Located, ...]:
         """Every entry with its place, in path order."""
         return self._decoded[0]

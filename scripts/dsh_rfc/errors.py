@@ -9,6 +9,7 @@ CannotJudge                 somebody must act before a verdict is possible
 ├── RecordMissing           the caller: there is no record at the place named
 ├── PathUnknown             the caller: a path names nothing that is judged
 ├── CodeUnknown             the caller: no rule has this code
+├── NothingAsked             the caller: no rule is left to run
 ├── RendererFailed          the repository: what writes a generated file cannot be found, or failed
 └── WriteFailed             the world: a generated file could not be written
 ```
@@ -45,6 +46,10 @@ class CodeUnknown(CannotJudge):
     def __init__(self, code: str, known: Iterable[str]) -> None:
         self.code = code
         super().__init__(f"no rule has the code {code!r}{meant(code, known)}; `dsh-rfc explain` lists them all")
+
+
+class NothingAsked(CannotJudge):
+    """What was selected and what was left out leave no rule to run."""
 
 
 class RendererFailed(CannotJudge):

@@ -40,10 +40,15 @@ def difference(item: Generated) -> str:
     """
     wanted = item.render()
     try:
-        present = item.file.read_bytes() if os.path.lexists(item.file) else None
+        # What exists and is no file is not opened: a pipe would keep us waiting.
+        present = item.file.read_bytes() if item.file.is_file() else None
+        taken = present is None and item.file.exists()
     except OSError as error:
         msg = f"{item.path} cannot be read: {error.strerror}"
         raise WriteFailed(msg) from error
+    if taken:
+        msg = f"{item.path} is no regular file"
+        raise WriteFailed(msg)
     if present == wanted.encode():
         return ""
     shown = (present or b"").decode("utf-8", errors="backslashreplace")

@@ -87,6 +87,9 @@ def judge(entry: Entry, *, path: str, contract: Contract) -> Place:
 
 
 def _judge_folder(parts: list[str], passed: Place, contract: Contract) -> Place:
+    is_page = len(parts) == 1 and parts[0] in {contract.curated, contract.index}
+    if is_page or (len(parts) > 2 and is_markdown(parts[-1])):
+        return _blame(passed, "unreadable", "is a folder, not a regular file")
     if len(parts) == 1 and not passed.lifecycle:
         allowed = ", ".join(contract.lifecycles)
         message = f"{parts[0]!r} is no lifecycle{meant(parts[0], contract.lifecycles)}"
@@ -95,8 +98,6 @@ def _judge_folder(parts: list[str], passed: Place, contract: Contract) -> Place:
         allowed = ", ".join(contract.classes)
         message = f"{parts[1]!r} is no class{meant(parts[1], contract.classes)}"
         return _blame(passed, "unknown-class", message, f"move its files into one of: {allowed}")
-    if len(parts) > 2 and is_markdown(parts[-1]):
-        return _blame(passed, "unreadable", "is a folder, not a regular file")
     return passed
 
 

@@ -63,8 +63,8 @@ class Record:
             RecordMissing: There is none.
         """
         folder = repository.folder / repository.contract.root
-        if not folder.is_dir():
-            msg = f"{folder} is not a folder; name the record with --root, or set root in the configuration"
+        if not os.path.isdir(folder):  # noqa: PTH112 - a folder that may not be entered is an answer here too
+            msg = f"{folder} is no folder that you may enter; name the record with --root or in the configuration"
             raise RecordMissing(msg)
         entries = read_tree(folder, max_file_bytes=repository.contract.max_file_bytes)
         contract = repository.contract

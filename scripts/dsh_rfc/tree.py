@@ -65,7 +65,7 @@ def read_tree(folder: Path, *, max_file_bytes: int) -> tuple[Entry, ...]:
     Raises:
         RecordMissing: The folder does not exist, is no folder, or cannot be listed.
     """
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # noqa: PTH112 - pathlib fails where one may not look
         msg = f"{folder} is not a folder"
         raise RecordMissing(msg)
     entries: list[Entry] = []

@@ -25,6 +25,7 @@ Names = Mapping[str, Kind]
 _NONE: Names = {}
 _LIST = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
 _GIT_TIMEOUT_S = 60
+_MAX_IGNORE_BYTES = 10_000_000
 RECORD_SUFFIX = ".i18n.yaml"
 
 
@@ -312,7 +313,7 @@ def _ignore_spec(file: Path) -> "GitIgnoreSpec":
     from pathspec import GitIgnoreSpec
 
     try:
-        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = read_file(str(file), _MAX_IGNORE_BYTES).decode("utf-8", errors="replace").splitlines()
     except OSError:
         lines = []
     return GitIgnoreSpec.from_lines(lines)

@@ -332,6 +332,65 @@ def test_a_folder_in_place_of_the_index_is_exit_code_2(repository: Path, run_com
     assert (repository / "docs/rfc/INDEX.md").is_dir()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no named pipes in the file system")
+def test_a_pipe_in_place_of_the_index_is_exit_code_2(repository: Path, run_command):
+    """Reading it would wait for a writer that never comes."""
+    (repository / "docs/rfc/INDEX.md").unlink()
+    os.mkfifo(repository / "docs/rfc/INDEX.md")
+    outcome = run_command("index")
+    assert outcome.code == 2
+    assert "INDEX.md is no regular file" in outcome.err
+
+
+def test_a_link_that_leads_nowhere_is_replaced_by_the_index(repository: Path, run_command):
+    """The index belongs in the record, and nothing is written where the link leads."""
+    index = repository / "docs/rfc/INDEX.md"
+    index.unlink()
+    index.symlink_to(repository / "elsewhere.md")
+    assert run_command("index").code == 0
+    assert not index.is_symlink()
+    assert not (repository / "elsewhere.md").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--ignore", "*"], ["--select", "file-name", "--ignore", "file-name"], ["--ignore", "[!z]*"]]
+)
+def test_a_run_without_rules_is_exit_code_2(repository: Path, run_command, arguments: list[str]):
+    """Nothing was judged, which is not the same as nothing was found."""
+    outcome = run_command("check", *arguments)
+    assert outcome.code == 2
+    assert "every rule is left out" in outcome.err
+
+
+def test_explain_prints_every_rule_that_fits_a_pattern(run_command):
+    """One page for a pattern of eight would hide seven."""
+    outcome = run_command("explain", "pair-*")
+    assert outcome.code == 0
+    assert [line for line in outcome.out.splitlines() if line.startswith("# pair-")] == [
+        f"# {rule.code}" for rule in RULES if rule.code.startswith("pair-")
+    ]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
+@pytest.mark.parametrize(
+    ("redirection", "code"),
+    [
+        (">/dev/full", 2),
+        ("2>/dev/full", 0),
+        (">&-", 0),
+        ("2>&-", 0),
+        (">&- 2>&-", 0),
+        (">/dev/full 2>/dev/full", 2),
+    ],
+)
+def test_a_stream_that_takes_nothing_never_turns_into_a_finding(repository: Path, redirection: str, code: int):
+    """Only an answer that is lost keeps the caller from a verdict, and it is no bug."""
+    command = f"'{Path(sys.executable).parent / 'dsh-rfc'}' pairs {redirection}"
+    done = subprocess.run(["sh", "-c", command], cwd=repository, capture_output=True, check=False)
+    assert done.returncode == code
+    assert b"bug" not in done.stderr
+
+
 def test_a_crash_of_one_rule_is_exit_code_2_and_the_others_report(
     repository: Path, run_command, monkeypatch: pytest.MonkeyPatch
 ):

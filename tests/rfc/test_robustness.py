@@ -15,10 +15,12 @@ from dsh_rfc.check import check_record
 from dsh_rfc.contract import Contract
 from dsh_rfc.corpus import Corpus
 from dsh_rfc.engine import run
+from dsh_rfc.errors import RecordMissing
 from dsh_rfc.formats import as_github, as_json, as_sarif, as_text
 from dsh_rfc.record import Record
 from dsh_rfc.rules import RULES
 from dsh_rfc.tree import Entry, Kind
+from dsh_rfc.worktree import of_repository
 
 FOLDER = "proposed/feature"
 PATH = f"{FOLDER}/2026-08-01-warm-start.md"
@@ -46,6 +48,7 @@ def findings(folder: Path) -> list[tuple[str, str]]:
         "# RFC: " + "*a" * 50_000 + "\n",
         "|" * 100_000 + "\n" + "|-" * 50_000 + "\n",
         "<!--\n" * 10_000,
+        "<!-- " * 50_000,
         "```\n" * 9_999,
         "[a]: b\n" * 5_000,
         "Status: proposed\n" * 5_000,
@@ -106,6 +109,27 @@ def test_things_that_are_no_regular_files_are_unreadable(write_tree: WriteTree, 
     ]
 
 
+@pytest.mark.parametrize("name", ["README.md", "INDEX.md"])
+def test_a_folder_named_like_a_page_of_the_record_is_unreadable(
+    write_tree: WriteTree, proposed: Callable[[str], str], name: str
+):
+    """Its files cannot be moved into a lifecycle: it is no misspelt one."""
+    folder = write_tree({GOOD: proposed("Good")})
+    (folder / name).mkdir()
+    assert (name, "unreadable") in findings(folder)
+    assert (name, "unknown-lifecycle") not in findings(folder)
+
+
+def test_a_pipe_named_like_a_list_of_ignored_files_is_not_read(
+    write_tree: WriteTree, proposed: Callable[[str], str]
+):
+    """It holds nothing, and whoever opens it waits."""
+    folder = write_tree({f"docs/rfc/{GOOD}": proposed("Good"), "README.md": "[a](gone.md)\n"})
+    os.mkfifo(folder / ".gitignore")
+    around = of_repository(folder, exclude=(), max_file_bytes=1000)
+    assert not around.ignores("gone.md")
+
+
 def test_notes_of_a_lifecycle_may_be_links(write_tree: WriteTree, proposed: Callable[[str], str]):
     """One text under two names is how many repositories keep them."""
     folder = write_tree({GOOD: proposed("Good"), "proposed/AGENTS.md": "x\n"})
@@ -158,6 +182,42 @@ def test_a_folder_that_the_system_refuses_is_unreadable(
 
     monkeypatch.setattr(tree.os, "scandir", refusing)
     assert findings(folder) == [("rejected", "unreadable")]
+
+
+def test_a_folder_that_cannot_be_listed_does_not_make_the_index_stale(
+    write_tree: WriteTree, proposed: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+):
+    """Writing the index anew would drop the rows of what nobody could see."""
+    folder = write_tree({GOOD: proposed("Good"), "INDEX.md": "# RFC index\n\nGenerated.\n"})
+    assert [item.code for item in check_record(Record.open(folder))[1].diagnostics] == ["index-stale"]
+    real = os.scandir
+
+    def refuse(path: Path):
+        if str(path).endswith("feature"):
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(tree.os, "scandir", refuse)
+    assert [item.code for item in check_record(Record.open(folder))[1].diagnostics] == ["unreadable"]
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_record_behind_a_closed_door_is_missing(
+    write_tree: WriteTree, proposed: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, *, named: bool
+):
+    """The caller can open the door; a report of a bug would send them elsewhere."""
+    folder = write_tree({f"docs/rfc/{GOOD}": proposed("Good"), ".git/HEAD": ""})
+    real = os.stat
+
+    def refuse(path: os.PathLike[str], **options: object) -> os.stat_result:
+        if str(path).endswith("docs/rfc"):
+            raise PermissionError(13, "Permission denied")
+        return real(path, **options)
+
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(os, "stat", refuse)
+    with pytest.raises(RecordMissing):
+        Record.open(folder / "docs/rfc" if named else None)
 
 
 def test_a_file_that_turns_into_a_pipe_is_unreadable(write_tree: WriteTree, tmp_path: Path):
