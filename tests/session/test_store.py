@@ -209,7 +209,7 @@ def test_a_fork_of_a_closed_turn_adds_nothing(store: SessionStore, turn: Session
 @pytest.mark.parametrize("upto", [-1, 1, 99, True, "0"])
 def test_a_fork_beyond_the_log_is_refused(store: SessionStore, turn: Session, upto):
     """A fork that silently took less would look like one that took all."""
-    with pytest.raises(InvalidSeed):
+    with pytest.raises(InvalidSeed, match=rf"upto={upto!r} names no event; the log has 1\b"):
         store.fork(turn, upto=upto)
     assert store.list() == [turn]
 

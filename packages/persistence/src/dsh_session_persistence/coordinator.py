@@ -382,10 +382,9 @@ class PersistenceCoordinator:
         return None
 
 
-def _check_number(name: str, value: float, *, least: int) -> None:
+def _check_number(name: str, value: object, *, least: int) -> None:
     """Refuse an option at the line that gives it, rather than in a callback that nobody waits for."""
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not is_number or not isfinite(value) or value < least:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value) or value < least:
         msg = f"{name} is a finite number of at least {least}, not {value!r}"
         raise ValueError(msg)
 

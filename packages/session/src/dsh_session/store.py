@@ -116,7 +116,8 @@ class SessionStore:
             DuplicateSession, InvalidSessionId: As `create`.
         """
         if upto is not None and not (type(upto) is int and 0 <= upto < len(session.events)):
-            raise InvalidSeed(-1 if type(upto) is not int else upto, f"the log has {len(session.events)} events")
+            reason = f"upto={upto!r} names no event; the log has {len(session.events)}"
+            raise InvalidSeed(-1 if type(upto) is not int else upto, reason)
         seed = session.events[:] if upto is None else session.events[: upto + 1]
         taken = len(seed)
         seed.extend(interrupted_turn_closers(seed))
