@@ -13,6 +13,9 @@ from dsh_rfc.document import Heading
 from dsh_rfc.rfc import Rfc
 from dsh_rfc.rule import Rule
 
+_PLACEHOLDER = "<title>"
+"""What the skeletons of the contract have; a browser takes it for a tag and shows nothing."""
+
 
 def each_file(corpus: Corpus) -> Sequence[Rfc]:
     """Every RFC, the empty ones too: this is their one finding."""
@@ -43,6 +46,9 @@ def check(subject: Rfc, _: Corpus) -> Iterator[Finding]:
         else:
             message = f"the title does not start with {prefix!r}: a space is missing"
         yield Finding(path=path, column=column, message=message)
+    elif title.name.removeprefix(prefix) == _PLACEHOLDER:
+        column = _text_column(title, document.lines[0]) + len(prefix)
+        yield Finding(path=path, column=column, message="the title is still the placeholder", hint="write a title")
 
 
 def _text_column(title: Heading, line: str) -> int:
