@@ -146,7 +146,9 @@ def _commands_of(source: str, line: int) -> Iterator[tuple[str, ...]]:
         else:
             words.append(token)
             for nested in _NESTED.finditer(token):
-                yield from _commands_of(nested["inner"] or nested["ticked"] or "", line)
+                inner = nested["inner"] or nested["ticked"] or ""
+                if _is_closed(inner):  # else the substitution was cut at a bracket or tick inside of a quote
+                    yield from _commands_of(inner, line)
     if words:
         yield tuple(words)
 

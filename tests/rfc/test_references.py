@@ -152,6 +152,8 @@ def test_no_span_breaks_the_reading_of_paths_and_names(text: str):
 @given(text=st.text(alphabet=st.sampled_from("ab'\"\\$()`|&;<>#\n= {}"), max_size=40), has_prompts=st.booleans())
 @example(text="cat <<END\nx", has_prompts=False)
 @example(text="a $(b `c` $(d", has_prompts=False)
+@example(text='a "`\'`"', has_prompts=False)
+@example(text="a \"$(b ')')\"", has_prompts=False)
 def test_no_script_breaks_the_reading_of_commands(text: str, has_prompts: bool):
     """What cannot be split is a finding, not a crash."""
     try:
