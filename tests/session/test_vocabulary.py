@@ -134,19 +134,19 @@ def test_kinds_that_this_build_does_not_know_are_carried(event_type, data):
 def test_a_plugin_registers_a_type_by_defining_its_model(turn: d.Session):
     """The vocabulary is open."""
 
-    class CompactStart(d.EventData, type="compact/start"):
+    class FoldStart(d.EventData, type="fold/start"):
         upto: int
         note: str | None = None
         ratio: float = 0.5
 
-    event = turn.append(CompactStart(upto=3, ratio=1.0))
-    assert (event.type, event.data_json) == ("compact/start", b'{"upto":3,"ratio":1.0}')
-    assert event.payload() == CompactStart(upto=3, ratio=1.0)
-    turn.append("compact/start", {"upto": 4})
+    event = turn.append(FoldStart(upto=3, ratio=1.0))
+    assert (event.type, event.data_json) == ("fold/start", b'{"upto":3,"ratio":1.0}')
+    assert event.payload() == FoldStart(upto=3, ratio=1.0)
+    turn.append("fold/start", {"upto": 4})
     with pytest.raises(d.InvalidEvent):
-        turn.append("compact/start", {"upto": "four"})
+        turn.append("fold/start", {"upto": "four"})
     with pytest.raises(d.InvalidSurfaceOp):
-        turn.append(CompactStart(upto=3), surface_op="append")
+        turn.append(FoldStart(upto=3), surface_op="append")
 
 
 def test_what_a_plugins_model_holds_must_be_json_or_be_written_as_json(turn: d.Session):
