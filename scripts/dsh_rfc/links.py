@@ -129,11 +129,12 @@ def prose(document: Document, token: Token) -> str:
 
 
 def _html_links(document: Document, token: Token, html: str, start: int) -> Iterator[Link]:
+    line_starts = [0, *(found.end() for found in re.finditer("\n", html))]
     for tag in read_tags(html):
         for name, kind in _HTML_TARGETS.items():
             if name not in tag.attributes or (name == "href" and tag.name not in {"a", "area"}):
                 continue
-            offset = _offset(html, tag) + start
+            offset = start + line_starts[tag.line_index] + tag.column_index
             line, column = document.place(token, offset)
             value = tag.attributes[name]
             for target in _candidates(value) if name == "srcset" else (value,):
@@ -146,11 +147,6 @@ def _candidates(srcset: str) -> Iterator[str]:
             yield words[0]
 
 
-def _offset(html: str, tag: Tag) -> int:
-    lines = html.split("\n")
-    return sum(len(line) + 1 for line in lines[: tag.line_index]) + tag.column_index
-
-
 def read_tags(html: str) -> tuple[Tag, ...]:
     """Return the opening tags of raw HTML; comments and scripts hold none."""
     reader = _TagReader()
@@ -160,7 +156,11 @@ def read_tags(html: str) -> tuple[Tag, ...]:
 
 
 class HtmlReader(HTMLParser):
-    """Reads raw HTML as it comes, however broken."""
+    """Reads raw HTML as it comes, however broken; it must be fed at once.
+
+    What is opened and never closed reaches to the end, as in browsers. The base class takes its first character for
+    text and looks for tags behind it, again and again to the end.
+    """
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -168,6 +168,25 @@ class HtmlReader(HTMLParser):
     def parse_marked_section(self, i: int, report: int = 1) -> int:  # noqa: ARG002 - the base class's signature
         """Take `<![` for a comment, as browsers do; the base class fails on it."""
         return self.parse_bogus_comment(i)
+
+    def parse_starttag(self, i: int) -> int:
+        """Take a tag that is not closed to the end."""
+        return self._closed(super().parse_starttag(i))
+
+    def parse_endtag(self, i: int) -> int:
+        """Take a closing tag that is not closed to the end."""
+        return self._closed(super().parse_endtag(i))
+
+    def parse_pi(self, i: int) -> int:
+        """Take an instruction that is not closed to the end."""
+        return self._closed(super().parse_pi(i))
+
+    def parse_html_declaration(self, i: int) -> int:
+        """Take a declaration that is not closed to the end."""
+        return self._closed(super().parse_html_declaration(i))
+
+    def _closed(self, end: int) -> int:
+        return end if end >= 0 else len(self.rawdata)
 
     def parse_comment(self, i: int, report: bool = True) -> int:
         """Take a comment that is not closed to the end, as browsers do; the base class reads tags in it."""
