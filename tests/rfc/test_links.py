@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dsh_rfc.anchors import read_anchors
 from dsh_rfc.check import check_record
 from dsh_rfc.document import Document
-from dsh_rfc.links import read_links
+from dsh_rfc.links import HtmlReader, read_links
 from dsh_rfc.record import Record
 from dsh_rfc.targets import Reach, read_target, way
 
@@ -273,6 +273,22 @@ def test_a_percent_encoded_name_may_hold_any_bytes(find, tmp_path, monkeypatch):
     """An old repository has names in Latin-1, and a link to one is written this way."""
     (tmp_path / os.fsdecode(b"caf\xe9.md")).write_text("# A\n", encoding="utf-8")
     assert find({"README.md": "[x](caf%e9.md)\n"}) == []
+
+
+@pytest.mark.parametrize("opening", ["<a ", "</", "<?", "<![", "<!x", "<!--"])
+def test_what_is_never_closed_is_read_once(opening: str):
+    """A reader that starts anew behind each opening needs hours for a page of them."""
+    steps = []
+
+    class Counting(HtmlReader):
+        def updatepos(self, i: int, j: int) -> int:
+            steps.append(i)
+            return super().updatepos(i, j)
+
+    reader = Counting()
+    reader.feed(opening * 50)
+    reader.close()
+    assert len(steps) < 10
 
 
 def test_a_way_leads_back_to_where_it_was_asked_for():
