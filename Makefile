@@ -28,7 +28,7 @@ demo: $(STAMP) ## watch an agent being killed and resumed
 site: $(STAMP) ## build the site and serve it on loopback with live reload
 	@$(BIN)/python scripts/site.py serve
 
-bench: $(STAMP) ## print product, floor and ratio of each measured path
+bench: $(STAMP) ## print product, floor and ratio of each measured path (ARGS=stage: the site)
 	@$(BIN)/python bench/run.py $(ARGS)
 
 fmt: $(STAMP) ## format and fix what can be fixed
