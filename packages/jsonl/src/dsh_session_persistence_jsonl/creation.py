@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import secrets
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from dsh_session import SessionEvent, SessionHeader, SessionId
 from dsh_session_persistence import CorruptSession, SessionExists
+from dsh_session_persistence.system import make_private, open_folder
 from dsh_session_persistence_jsonl.disk import APPEND_FLAGS, CREATE_FLAGS, Disk
 from dsh_session_persistence_jsonl.layout import Layout
 from dsh_session_persistence_jsonl.log_file import LogFile, Tail
@@ -97,8 +97,7 @@ def _open_temporary(folder: str, disk: Disk) -> tuple[int, str]:
     path = os.path.join(folder, _TEMPORARY_PREFIX + secrets.token_hex(8))  # noqa: PTH118 - as above
     fd = os.open(path, CREATE_FLAGS, 0o600)
     try:
-        if sys.platform != "win32":
-            os.fchmod(fd, 0o600)  # whatever the umask
+        make_private(fd)
         if not disk.lock(fd):
             raise BlockingIOError(path)  # noqa: TRY301 - a sweep of dead writers' files got it: cleaned up below
     except BaseException:
@@ -112,10 +111,10 @@ def _open_temporary(folder: str, disk: Disk) -> tuple[int, str]:
 @contextmanager
 def _root_locked(root: str, disk: Disk) -> Iterator[None]:
     """Hold the root's lock: two folders never gain the same id at once. Held for microseconds."""
-    if sys.platform == "win32":  # folders cannot be opened there
+    fd = open_folder(root)
+    if fd is None:
         yield
         return
-    fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         give_up_at = time.monotonic() + _ROOT_LOCK_TIMEOUT_S
         while not disk.lock(fd):

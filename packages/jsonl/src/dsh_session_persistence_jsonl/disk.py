@@ -1,17 +1,17 @@
-"""What the operating system does for a log file, and what works on one operating system only.
+"""What a log file asks of the disk.
 
-Owns flags, whole writes, syncs, the lock of an open file, and who holds one. Refuses paths and formats. A test
-injects faults by subclassing `Disk`. Flow: log file -> Disk -> kernel.
+Owns the flags of an open log, whole writes, and the one object that a test replaces to inject faults. Refuses
+paths and formats. Flow: log file -> Disk -> `dsh_session_persistence.system` -> kernel.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-import sys
-from pathlib import Path
 
-__all__ = ["APPEND_FLAGS", "CREATE_FLAGS", "READ_FLAGS", "Disk", "lock_owner", "read_at"]
+from dsh_session_persistence.system import sync_file, sync_folder, try_lock
+
+__all__ = ["APPEND_FLAGS", "CREATE_FLAGS", "READ_FLAGS", "Disk"]
 
 _ALWAYS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
@@ -43,74 +43,12 @@ class Disk:
 
     def sync(self, fd: int) -> None:
         """Return when the bytes and the size of a file would survive a power loss."""
-        if sys.platform == "darwin":
-            import fcntl
-
-            fcntl.fcntl(fd, fcntl.F_FULLFSYNC)  # a plain fsync stops at the drive's cache there
-        elif hasattr(os, "fdatasync"):
-            os.fdatasync(fd)
-        else:
-            os.fsync(fd)
+        sync_file(fd)
 
     def sync_folder(self, path: str) -> None:
-        """Return when the names in a folder would survive a power loss; Windows keeps them by itself."""
-        if sys.platform != "win32":
-            fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                os.fsync(fd)
-            finally:
-                os.close(fd)
+        """Return when the names in a folder would survive a power loss."""
+        sync_folder(path)
 
     def lock(self, fd: int) -> bool:
-        """Take the kernel's lock of an open file without waiting; return whether it was free.
-
-        The lock belongs to this one open: another open of the file, in this process too, does not get it, and
-        closing another one does not drop it. POSIX record locks promise neither.
-        """
-        if sys.platform == "win32":
-            import msvcrt
-
-            os.lseek(fd, _WINDOWS_LOCK_OFFSET, os.SEEK_SET)  # far behind the log: locks are mandatory there
-            try:
-                msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
-            except OSError as error:
-                if error.errno in _CONTENDED:
-                    return False
-                raise
-            return True
-        import fcntl
-
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno in _CONTENDED:
-                return False
-            raise
-        return True
-
-
-_CONTENDED = frozenset({errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK, errno.EDEADLK})
-_WINDOWS_LOCK_OFFSET = 2**40
-
-
-def read_at(fd: int, size_bytes: int, offset_bytes: int) -> bytes:
-    """Return up to `size_bytes` bytes of a file from an offset."""
-    if sys.platform == "win32":
-        os.lseek(fd, offset_bytes, os.SEEK_SET)
-        return os.read(fd, size_bytes)
-    return os.pread(fd, size_bytes, offset_bytes)
-
-
-def lock_owner(fd: int) -> str | None:
-    """Return who holds the lock of a file, as `pid N`, where the kernel tells (Linux)."""
-    stat = os.fstat(fd)
-    wanted = f"{os.major(stat.st_dev):02x}:{os.minor(stat.st_dev):02x}:{stat.st_ino}"
-    try:
-        table = Path("/proc/locks").read_text(encoding="ascii")
-    except (OSError, ValueError):
-        return None
-    for line in table.splitlines():
-        fields = line.split()
-        if len(fields) > 5 and fields[1] == "FLOCK" and fields[5] == wanted:
-            return f"pid {fields[4]}"
-    return None
+        """Take the kernel's lock of an open file without waiting; return whether it was free."""
+        return try_lock(fd)

@@ -16,6 +16,7 @@ from operator import attrgetter
 from dsh_session import InvalidHeader, SessionHeader, UnsupportedVersion
 from dsh_session.event import gc_paused
 from dsh_session.header import decode_header
+from dsh_session_persistence.system import open_folder
 from dsh_session_persistence_jsonl.disk import READ_FLAGS
 from dsh_session_persistence_jsonl.layout import SUFFIX, Layout, encode_id
 
@@ -24,8 +25,6 @@ __all__ = ["list_headers"]
 _HEAD_BYTES = 1024
 _MORE_BYTES = 1 << 16
 _OPENING, _CLOSING = b"{}"
-
-_HAS_FOLDER_DESCRIPTORS = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 
 _log = logging.getLogger("dsh_session_persistence_jsonl")
 
@@ -60,14 +59,12 @@ def _without_repeated(headers: list[SessionHeader]) -> list[SessionHeader]:
 @contextmanager
 def _opened(folder: str) -> Iterator[int | None]:
     """Open a folder, where the system can: its files are then found from it, quicker and through no link."""
-    if not _HAS_FOLDER_DESCRIPTORS:
-        yield None
-        return
-    fd = os.open(folder, READ_FLAGS | os.O_DIRECTORY)
+    fd = open_folder(folder, follow_links=False)
     try:
         yield fd
     finally:
-        os.close(fd)
+        if fd is not None:
+            os.close(fd)
 
 
 def _header(entry: os.DirEntry[str], folder_fd: int | None) -> SessionHeader | None:

@@ -17,7 +17,8 @@ from typing import Self
 from dsh_session import SessionEvent, SessionId
 from dsh_session_persistence import ConcurrentWriter, SequenceMismatch
 from dsh_session_persistence.forks import let_go_in_children
-from dsh_session_persistence_jsonl.disk import APPEND_FLAGS, Disk, lock_owner, read_at
+from dsh_session_persistence.system import lock_owner, read_at
+from dsh_session_persistence_jsonl.disk import APPEND_FLAGS, Disk
 from dsh_session_persistence_jsonl.scan import End, is_event, read_end
 
 __all__ = ["LogFile", "Tail"]

@@ -19,7 +19,7 @@ from dsh_session.event import decode_line, decode_many
 from dsh_session.header import decode_header
 from dsh_session_persistence import CorruptSession, StoredPrefix
 from dsh_session_persistence.recovery import Unreadable, check_header, judge_unreadable
-from dsh_session_persistence_jsonl.disk import read_at
+from dsh_session_persistence.system import read_at
 
 __all__ = ["End", "is_event", "read_end", "scan"]
 

@@ -7,22 +7,19 @@ Source: the RFC on ownership.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from dsh_session import SessionId
 from dsh_session_persistence import ConcurrentWriter
 from dsh_session_persistence.forks import let_go_in_children
+from dsh_session_persistence.system import lock_owner, make_private, try_lock, unlock
 
-__all__ = ["Locks", "lock_owner"]
+__all__ = ["Locks"]
 
-_CONTENDED = frozenset({errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK, errno.EDEADLK})
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 _TURN_TIMEOUT_S = 30.0
 _TURN_POLL_S = 0.002
@@ -123,8 +120,7 @@ class Locks:
                 os.mkdir(self._folder, 0o700)  # noqa: PTH102 - as above
                 os.chmod(self._folder, 0o700)  # noqa: PTH101 - whatever the umask
         fd = os.open(os.path.join(self._folder, name), _FLAGS, 0o600)  # noqa: PTH118 - as above
-        if sys.platform != "win32":
-            os.fchmod(fd, 0o600)
+        make_private(fd)
         return fd
 
     def _path(self, session_id: SessionId) -> str:
@@ -133,50 +129,3 @@ class Locks:
     def _name(self, session_id: SessionId) -> str:
         """Hash the id: ids can be longer than a file name, and differ only in case."""
         return f"{hashlib.sha256(session_id.encode()).hexdigest()[:40]}.lock"
-
-
-def try_lock(fd: int) -> bool:
-    """Take the lock of an open file without waiting; return whether it was free."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            os.lseek(fd, 0, os.SEEK_SET)
-            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in _CONTENDED:
-            return False
-        raise
-    return True
-
-
-def unlock(fd: int) -> None:
-    """Give the lock of an open file back."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        os.lseek(fd, 0, os.SEEK_SET)
-        msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(fd, fcntl.LOCK_UN)
-
-
-def lock_owner(fd: int) -> str | None:
-    """Return who holds the lock of a file, as `pid N`, where the kernel tells (Linux)."""
-    stat = os.fstat(fd)
-    wanted = f"{os.major(stat.st_dev):02x}:{os.minor(stat.st_dev):02x}:{stat.st_ino}"
-    try:
-        table = Path("/proc/locks").read_text(encoding="ascii")
-    except (OSError, ValueError):
-        return None
-    for line in table.splitlines():
-        fields = line.split()
-        if len(fields) > 5 and fields[1] == "FLOCK" and fields[5] == wanted:
-            return f"pid {fields[4]}"
-    return None

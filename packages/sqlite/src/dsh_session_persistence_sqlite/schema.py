@@ -10,12 +10,12 @@ import logging
 import os
 import secrets
 import sqlite3
-import sys
 from contextlib import suppress
 from typing import Literal, get_args
 from urllib.parse import quote
 
 from dsh_session import UnsupportedVersion
+from dsh_session_persistence.system import make_private
 from dsh_session_persistence_sqlite.mounts import network_file_system
 
 __all__ = ["SCHEMA_VERSION", "JournalMode", "UnsupportedSchema", "check_journal_mode", "open_reader", "open_writer"]
@@ -193,8 +193,7 @@ def _create_private(path: str) -> None:
     temporary = f"{path}.{secrets.token_hex(8)}"
     fd = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_CLOEXEC", 0), 0o600)
     try:
-        if sys.platform != "win32":
-            os.fchmod(fd, 0o600)
+        make_private(fd)
     finally:
         os.close(fd)
     try:
