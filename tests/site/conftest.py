@@ -76,6 +76,10 @@ flowchart LR
 [Back to the second](#twice-1), ![a dot](dot.svg)
 """,
     "docs/guides/dot.svg": '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"><circle r="2"/></svg>\n',
+    "docs/guides/another.md": "# Another guide\n\nText.\n",
+    "docs/guides/README.md": "# Guides\n\n1. [First](first.md)\n2. [Another](another.md)\n",
+    "docs/i18n/README.md": "# Translations\n\nSee [how to contribute](../../CONTRIBUTING.md).\n",
+    "CONTRIBUTING.md": "# Contributing\n\nRead [the record](docs/rfc/README.md) and [a test](tests/test_one.py).\n",
     "docs/rfc/README.md": """# The record
 
 See [the list](INDEX.md) and [the Chinese text](README.zh.md#规则).
@@ -112,7 +116,34 @@ Text.
     "docs/rfc/proposed/AGENTS.md": "# For those who write\n",
     "packages/one/README.md": "# one\n\nIt is made as "
     "[the first](../../docs/rfc/implemented/process/2026-01-01-first.md) says.\n",
-    "packages/one/src/one/__init__.py": '"""One package."""\n\nfrom one.part import Thing\n\n__all__ = ["Thing"]\n',
+    "packages/one/src/one/__init__.py": '''"""One package."""
+
+from typing import TYPE_CHECKING
+
+from one.part import Thing
+
+if TYPE_CHECKING:
+    from one.inner import Other
+
+__all__ = ["Other", "Thing", "own"]
+
+
+def own() -> None:
+    """Defined here."""
+''',
+    "packages/one/src/one/inner/__init__.py": '''"""An inner package."""
+
+from one.inner.other import Other
+
+__all__ = ["Other"]
+''',
+    "packages/one/src/one/inner/other.py": '''"""Another part."""
+
+
+class Other:
+    """Imported on first use."""
+''',
+    "packages/two/src/a_two/__init__.py": '"""A second package, in a folder that comes later."""\n',
     "packages/one/src/one/part.py": '''"""A part."""
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import jsonschema
@@ -154,6 +155,53 @@ def test_an_rfc_page_carries_its_facts_and_its_back_links(staged: Path) -> None:
     assert "Later: [A third" in relations
 
 
+def test_an_rfc_page_leads_to_its_editing_once(staged: Path) -> None:
+    """The page has a sign for it at the top already."""
+    front, _, body = page(staged, FIRST).removeprefix("---\n").partition("---\n")
+    assert "/edit/main/" in front
+    assert "/edit/main/" not in body
+
+
+def test_every_exported_name_leads_to_where_it_is_defined(staged: Path) -> None:
+    """Also one that is imported on first use, and through another package, as the main classes may be."""
+    text = page(staged, "reference/api/one/index.md")
+    assert "| [`Thing`](part.md#one.part.Thing) | [`one.part`](part.md) |" in text
+    assert "| [`own`](#one.own) | [`one`](index.md) |" in text
+    assert '      members: ["own"]' in text
+    assert "      members: false" in page(staged, "reference/api/one/inner/index.md")
+    assert "| [`Other`](inner/other.md#one.inner.other.Other) | [`one.inner.other`](inner/other.md) |" in text
+
+
+def test_packages_stand_in_the_order_of_their_names(staged: Path) -> None:
+    """Their folders have other names, whose order nobody sees."""
+    rows = [line for line in page(staged, "reference/api/index.md").splitlines() if line.startswith("| [")]
+    assert [row.split("`")[1] for row in rows] == ["a_two", "one"]
+
+
+def test_a_readme_stands_for_the_docstring_of_its_package(staged: Path) -> None:
+    """Both begin with the same sentence."""
+    assert "show_docstring_description: false" in page(staged, "reference/api/one/index.md")
+    assert "show_docstring_description" not in page(staged, "reference/api/a_two/index.md")
+
+
+def test_the_document_for_contributors_is_a_page(staged: Path) -> None:
+    """It stands where hosts of repositories look for it, outside of the documentation."""
+    text = page(staged, "contributing/index.md")
+    assert "[the record](../rfc/contract.md)" in text
+    assert "[a test](https://github.com/dsh-py/dsh/blob/main/tests/test_one.py)" in text
+    assert "/edit/main/CONTRIBUTING.md" in text
+    assert "[how to contribute](../contributing/index.md)" in page(staged, "i18n/index.md")
+    assert "本页尚无中文版" in page(staged, "contributing/index.md", "zh")
+
+
+def test_only_a_page_that_is_one_table_takes_the_room_of_the_contents(staged: Path, small: Repository) -> None:
+    """With sections the contents are worth more, and lines of prose must not be too long to read."""
+    assert "hide:" not in page(staged, "guides/first.md")
+    (small.folder / "docs/guides/first.md").write_text("# One\n\n| a | b |\n|---|---|\n| c | d |\n")
+    stage(small, staged)
+    assert 'hide: ["toc"]' in page(staged, "guides/first.md")
+
+
 def test_a_rejected_rfc_says_why_at_the_top(staged: Path) -> None:
     """The reason is what its reader comes for."""
     assert '<p class="rfc-reason">costs more than it gives</p>' in page(staged, SECOND)
@@ -217,19 +265,46 @@ def test_each_page_has_its_markdown_beside_it(staged: Path) -> None:
     assert all(f"(https://dsh-py.github.io/dsh/{path})" in listed for path in sources)
 
 
+def menu(staged: Path, tag: str) -> list[dict[str, Any]]:
+    """Return the menu of a language."""
+    nav = yaml.safe_load((staged / tag / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+    assert isinstance(nav, list)
+    return nav
+
+
+def leaves(nav: object) -> list[str]:
+    """Return the pages of a menu."""
+    if isinstance(nav, str):
+        return [nav]
+    if isinstance(nav, dict):
+        return [leaf for value in nav.values() for leaf in leaves(value)]
+    assert isinstance(nav, list)
+    return [leaf for item in nav for leaf in leaves(item)]
+
+
+def test_guides_stand_in_the_order_in_which_their_front_page_names_them(staged: Path) -> None:
+    """A reader begins at the top, in the menu as in the list for language models."""
+    order = ["guides/index.md", "guides/first.md", "guides/another.md"]
+    assert [path for path in leaves(menu(staged, "en")) if path.startswith("guides/")] == order
+    listed = (staged / "en/docs/llms.txt").read_text(encoding="utf-8")
+    places = [listed.index(f"/dsh/{path})") for path in order]
+    assert places == sorted(places)
+
+
+def test_the_sections_of_the_menu_begin_with_a_capital_and_none_is_a_remainder(staged: Path) -> None:
+    """What is a word in a badge is a title here."""
+    sections = {name: value for item in menu(staged, "en") for name, value in item.items()}
+    assert list(sections) == ["Home", "Guides", "Design record", "Reference", "Contributing"]
+    assert sections["Contributing"] == ["contributing/index.md", {"Translations": "i18n/index.md"}]
+    lifecycles = [item for item in sections["Design record"] if isinstance(item, dict)]
+    assert [name for item in lifecycles for name in item] == ["The contract", "Implemented", "Rejected"]
+    assert "Process" in lifecycles[1]["Implemented"][0]
+
+
 def test_the_menu_names_every_page_once(staged: Path) -> None:
     """No page is an orphan, and a builder need not be told which may be."""
-
-    def leaves(nav: object) -> list[str]:
-        if isinstance(nav, str):
-            return [nav]
-        if isinstance(nav, dict):
-            return [leaf for value in nav.values() for leaf in leaves(value)]
-        assert isinstance(nav, list)
-        return [leaf for item in nav for leaf in leaves(item)]
-
     for tag in ("en", "zh"):
-        named = leaves(yaml.safe_load((staged / tag / "mkdocs.yml").read_text(encoding="utf-8"))["nav"])
+        named = leaves(menu(staged, tag))
         pages = {
             path.relative_to(staged / tag / "docs").as_posix() for path in (staged / tag / "docs").rglob("*.md")
         }
@@ -250,7 +325,8 @@ def test_staging_again_touches_only_what_changed_and_removes_what_is_gone(
     out = tmp_path / "out"
     stage(small, out)
     assert stage(small, out).written == 0
-    (small.folder / "docs/guides/first.md").unlink()
+    for guide in (small.folder / "docs/guides").glob("*.md"):
+        guide.unlink()
     (small.folder / "docs/index.md").write_text("# Project\n", encoding="utf-8")
     (small.folder / "docs" / SECOND).write_text("# RFC: Second\n\nStatus: rejected — no\n", encoding="utf-8")
     assert 0 < stage(small, out).written < 40

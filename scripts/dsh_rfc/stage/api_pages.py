@@ -5,6 +5,7 @@ to describe a module's contents: the builder's extractor does, from the directiv
 """
 
 import ast
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,6 +70,12 @@ class Api:
         """Return the modules of a package, at any depth."""
         return tuple(item for name, item in self.modules.items() if name.startswith(f"{package.name}."))
 
+    def origin(self, name: str, module: str) -> str:
+        """Return the module that defines a name, however many packages hand it on."""
+        found = self.modules.get(module)
+        handed_on = found.exports.get(name, module) if found else module
+        return module if handed_on == module else self.origin(name, handed_on)
+
     @property
     def by_path(self) -> dict[str, str]:
         """The page of each path of the repository that has one: modules, packages, their folders and READMEs."""
@@ -90,14 +97,16 @@ def read_api(repository: Path, patterns: tuple[str, ...]) -> Api:
     )
     modules: dict[str, Module] = {}
     readmes: dict[str, str] = {}
-    for root in roots:
-        for init in sorted((repository / root).glob("*/__init__.py")):
-            package = init.parent
-            for module in _modules(repository, package, package.name):
-                modules[module.name] = module
-            readme = (repository / root).parent / "README.md"
-            if root.endswith("/src") and readme.is_file():
-                readmes[package.name] = readme.relative_to(repository).as_posix()
+    packages = sorted(
+        (init.parent for root in roots for init in (repository / root).glob("*/__init__.py")),
+        key=lambda package: package.name,
+    )
+    for package in packages:
+        for module in _modules(repository, package, package.name):
+            modules[module.name] = module
+        readme = package.parent.parent / "README.md"
+        if package.parent.name == "src" and readme.is_file():
+            readmes[package.name] = readme.relative_to(repository).as_posix()
     return Api(roots=tuple(roots), modules=modules, readmes=readmes)
 
 
@@ -129,7 +138,7 @@ def _module(repository: Path, file: Path, name: str, page: str) -> Module:
 def _exports(tree: ast.Module, name: str) -> Iterator[tuple[str, str]]:
     origins: dict[str, str] = {}
     listed: list[str] = []
-    for node in tree.body:
+    for node in _statements(tree.body):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             origins |= {alias.asname or alias.name: node.module for alias in node.names}
         elif isinstance(node, ast.Assign | ast.AnnAssign):
@@ -139,6 +148,15 @@ def _exports(tree: ast.Module, name: str) -> Iterator[tuple[str, str]]:
     for item in listed:
         if not item.startswith("_"):
             yield item, origins.get(item, name)
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield statements, and those under `if`: what is imported on first use is imported there for type checkers."""
+    for node in body:
+        if isinstance(node, ast.If):
+            yield from _statements([*node.body, *node.orelse])
+        else:
+            yield node
 
 
 def _strings(value: ast.expr | None) -> list[str]:
@@ -173,7 +191,11 @@ def render_module(
         readme: The reprinted README of the distribution, for the package that it describes.
     """
     source = language.say("source_of", path=f"`{module.path}`", url=settings.view(module.path))
-    options = ["    options:", "      members: false"] if module.is_package else []
+    options = (
+        ["    options:", f"      members: {json.dumps(_own(module, api) or False)}"] if module.is_package else []
+    )
+    if readme:  # it says what the docstring says, and more
+        options.append("      show_docstring_description: false")
     directive = [f"::: {module.name}", *options]
     parts = [source, "", *([readme, ""] if readme else []), *directive]
     tables: list[str] = []
@@ -191,20 +213,31 @@ def render_module(
     return page, plain
 
 
+def _own(package: Module, api: Api) -> list[str]:
+    """Return what a package exports and defines itself, which no other page describes."""
+    return [
+        name
+        for name, origin in package.exports.items()
+        if origin == package.name and f"{origin}.{name}" not in api.modules
+    ]
+
+
 def _package_tables(package: Module, api: Api, language: Language) -> Iterator[str]:
     if package.exports:
         yield f"## {language.say('names')} {{ #exports }}"
         yield ""
         yield f"| {language.say('name')} | {language.say('defined_in')} |"
         yield "|---|---|"
-        for name, origin in sorted(package.exports.items()):
-            target = api.modules.get(origin)
-            if target is None or origin == package.name:
+        for name, imported_from in sorted(package.exports.items()):
+            origin = api.origin(name, imported_from)
+            target, anchor = api.modules.get(origin), f"#{origin}.{name}"
+            if module := api.modules.get(f"{origin}.{name}"):
+                target, origin, anchor = module, module.name, ""
+            if target is None:
                 yield f"| `{name}` | `{origin}` |"
             else:
                 where = relative_page(target.page, package.page)
-                anchor = "" if target.is_package else f"#{origin}.{name}"
-                yield f"| [`{name}`]({where}{anchor}) | [`{origin}`]({where}) |"
+                yield f"| [`{name}`]({'' if target is package else where}{anchor}) | [`{origin}`]({where}) |"
         yield ""
     below = api.below(package)
     if below:

@@ -10,7 +10,6 @@ from html import escape
 from dsh_rfc.stage.catalogue import Catalogue, Entry
 from dsh_rfc.stage.languages import Language
 from dsh_rfc.stage.page import literal
-from dsh_rfc.stage.settings import Settings
 from dsh_rfc.stage.sources import relative_page, relative_url, url_of
 
 
@@ -83,15 +82,14 @@ def _changed(entry: Entry, language: Language) -> str:
     return f'<time datetime="{moment.isoformat()}">{moment.date().isoformat()}</time>'
 
 
-def render_facts(entry: Entry, language: Language, settings: Settings) -> str:
-    """Return what stands under the title of an RFC: status, class, dates, where to edit it or read it raw."""
+def render_facts(entry: Entry, language: Language) -> str:
+    """Return what stands under the title of an RFC: status, class, dates, its counterpart."""
     other = "zh" if language.tag == "en" else "en"
     parts = [
         badge(entry, language),
         _class(entry, language),
         f"{language.say('first_proposed')}: {_day(entry.first_proposed.isoformat())}",
         f"{language.say('last_changed')}: {_changed(entry, language)}",
-        f'<a href="{escape(settings.edit(entry.path))}">{language.say("edit")}</a>',
     ]
     if other in entry.languages:
         up = relative_url("", entry.page)

@@ -5,7 +5,7 @@ the repository's `mkdocs.yml`. Refuses to leave a page out: what has no place of
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,11 @@ from dsh_rfc.stage.languages import LANGUAGES, Language
 from dsh_rfc.stage.reference import INDEX as REFERENCE_INDEX
 from dsh_rfc.stage.reference import RULES_FOLDER, RULES_INDEX
 from dsh_rfc.stage.settings import CONFIGURATION, Settings
-from dsh_rfc.stage.sources import CONTRACT_PAGE
+from dsh_rfc.stage.sources import CONTRACT_PAGE, CONTRIBUTING_PAGE
 
 HOME = "index.md"
 Nav = list[Any]
+_BREAK = "_\u200b"  # where a name may go on in the next line of the narrow menu
 
 
 class _Menu:
@@ -86,26 +87,43 @@ def make_nav(
                 for item in menu.take(rfc.page)
             ]
             if entries:
-                classes.append({language.words.get(class_name, class_name): entries})
+                classes.append({_section(class_name, language): entries})
         if classes:
-            record_nav.append({language.words.get(lifecycle, lifecycle): classes})
+            record_nav.append({_section(lifecycle, language): classes})
     record_nav += menu.below(f"{record}/")
     api_nav: Nav = menu.index(API_INDEX)
     for package in api.packages:
         inner: Nav = menu.index(package.page)
         for module in api.below(package):
             inner += _named(module.name.removeprefix(f"{package.name}."), menu.take(module.page))
-        api_nav.append({package.name: inner})
+        api_nav.append({package.name.replace("_", _BREAK): inner})
     api_nav += menu.below(f"{API_FOLDER}/")
     rules = [*menu.index(RULES_INDEX), *menu.below(f"{RULES_FOLDER}/")]
     reference: Nav = [*menu.index(REFERENCE_INDEX), *menu.below("reference/", order)]
     reference += [{language.say("rules"): rules}] if rules else []
     reference += [{language.say("api"): api_nav}] if api_nav else []
-    more = menu.below("", order)
-    for key, entries in (("guides", guides), ("record", record_nav), ("reference", reference), ("more", more)):
+    contributing = [*menu.index(CONTRIBUTING_PAGE), *menu.below("i18n/")]
+    sections = {"guides": guides, "record": record_nav, "reference": reference, "contributing": contributing}
+    sections["more"] = menu.below("", order)
+    for key, entries in sections.items():
         if entries:
             nav.append({language.say(key): entries})
     return nav
+
+
+def leaves(nav: Any) -> Iterator[str]:
+    """Yield the pages of a menu in its order."""
+    if isinstance(nav, str):
+        yield nav
+    else:
+        for item in nav.values() if isinstance(nav, dict) else nav:
+            yield from leaves(item)
+
+
+def _section(name: str, language: Language) -> str:
+    """Return the title of the section for a lifecycle or a class; as a word it begins with a small letter."""
+    word = language.words.get(name, name)
+    return f"{word[:1].upper()}{word[1:]}"
 
 
 def _named(title: str, entries: Nav) -> Nav:

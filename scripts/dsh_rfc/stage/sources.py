@@ -3,7 +3,7 @@
 Owns which files are documents, which are their counterparts in other languages, and where each stands on the site.
 Refuses to render.
 
-Flow: folder of documents -> entries -> `Source` per page, with one document per language.
+Flow: folder of documents and CONTRIBUTING.md -> entries -> `Source` per page, with one document per language.
 """
 
 import os
@@ -19,6 +19,8 @@ from dsh_rfc.tree import Kind, read_tree
 
 EXPLORER = "index.md"
 CONTRACT_PAGE = "contract.md"
+CONTRIBUTING_PAGE = "contributing/index.md"
+_CONTRIBUTING = "CONTRIBUTING.md"
 _NOT_PUBLISHED = (".i18n.yaml",)
 
 
@@ -44,7 +46,7 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Sources:
-    """Everything below the folder of documents.
+    """Everything below the folder of documents, and the page for contributors.
 
     Attributes:
         pages: By page, in order.
@@ -92,12 +94,14 @@ def read_sources(repository: Path, documents: str, contract: Contract) -> Source
         if entry.fault:
             msg = f"{path} {entry.fault}"
             raise RecordMissing(msg)
-        document = decode(path, entry.data)
-        if not isinstance(document, Document):
-            msg = f"{path}:{document.line}:{document.column}: {document.message}"
-            raise RecordMissing(msg)
         by_path[path] = (page, tag)
-        pages.setdefault(page, {})[tag] = document
+        pages.setdefault(page, {})[tag] = _read(path, entry.data)
+    if CONTRIBUTING_PAGE not in pages:
+        # the one document that hosts of repositories want outside of the folder of documents
+        for tag, path in _counterparts(_CONTRIBUTING):
+            if (repository / path).is_file():
+                by_path[path] = (CONTRIBUTING_PAGE, tag)
+                pages.setdefault(CONTRIBUTING_PAGE, {})[tag] = _read(path, (repository / path).read_bytes())
     index = f"{contract.root}/{contract.index}"
     by_path[index] = (f"{record}/{EXPLORER}", ENGLISH.tag)
     return Sources(
@@ -106,6 +110,21 @@ def read_sources(repository: Path, documents: str, contract: Contract) -> Source
         assets=assets,
         record=record,
     )
+
+
+def _read(path: str, data: bytes) -> Document:
+    document = decode(path, data)
+    if not isinstance(document, Document):
+        msg = f"{path}:{document.line}:{document.column}: {document.message}"
+        raise RecordMissing(msg)
+    return document
+
+
+def _counterparts(path: str) -> Iterator[tuple[str, str]]:
+    """Yield the language tag and the path of each language's version of a document."""
+    for language in LANGUAGES:
+        infix = "" if language is ENGLISH else f".{language.tag}"
+        yield language.tag, f"{path.removesuffix('.md')}{infix}.md"
 
 
 def _split_language(path: str) -> tuple[str, str]:

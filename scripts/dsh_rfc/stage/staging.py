@@ -27,7 +27,7 @@ from dsh_rfc.stage.feed import FEED_NAME, render_feed, render_llms
 from dsh_rfc.stage.history import last_changes
 from dsh_rfc.stage.languages import ENGLISH, LANGUAGES, Language
 from dsh_rfc.stage.links import Links, Site, stem_of, switcher_lines
-from dsh_rfc.stage.navigation import HOME, make_nav, render_configuration
+from dsh_rfc.stage.navigation import HOME, Nav, leaves, make_nav, render_configuration
 from dsh_rfc.stage.output import write_tree
 from dsh_rfc.stage.page import Page, render_page
 from dsh_rfc.stage.reprint import Dialect, Reprinted, reprint
@@ -232,12 +232,13 @@ class _Tree:
                 text_tag=tag,
                 edit_url=self.stage.settings.edit(document.path),
                 has_diagram=body.staged.has_diagram,
+                is_wide=_is_one_table(document),
             )
             entry = self.catalogue.by_page.get(path)
             yield page if entry is None else replace(page, body=self._around(entry, page.body, titles))
 
     def _around(self, entry: Entry, body: str, titles: Mapping[str, str]) -> str:
-        facts = render_facts(entry, self.language, self.stage.settings)
+        facts = render_facts(entry, self.language)
         references = [
             (page, titles.get(page) or page.removeprefix("reference/api/").removesuffix("/index.md"))
             for page in self.stage.references.get(entry.page, ())
@@ -302,11 +303,13 @@ class _Tree:
         files["mkdocs.yml"] = self._configuration(folder).encode()
         return files
 
-    def _configuration(self, folder: Path) -> str:
+    @cached_property
+    def nav(self) -> Nav:
+        """The menu."""
         stage = self.stage
         front = [page for page in (HOME, "guides/index.md", reference.INDEX) if page in stage.sources.pages]
         order = [target for page in front for target in stage.body(stage.sources.pages[page], self.language).linked]
-        nav = make_nav(
+        return make_nav(
             {path: page.title for path, page in self.pages.items()},
             catalogue=self.catalogue,
             api=stage.api,
@@ -314,8 +317,11 @@ class _Tree:
             record=stage.sources.record,
             order=order,
         )
+
+    def _configuration(self, folder: Path) -> str:
+        stage = self.stage
         return render_configuration(
-            nav,
+            self.nav,
             language=self.language,
             settings=stage.settings,
             repository=stage.repository.folder,
@@ -327,13 +333,15 @@ class _Tree:
         sections: dict[str, list[Page]] = {}
         record = self.stage.sources.record
         names = {"guides": "guides", record: "record", "reference": "reference"}
-        for path, page in self.pages.items():
+        names |= {"contributing": "contributing", "i18n": "contributing"}
+        for path in leaves(self.nav):
+            page = self.pages[path]
             first = path.split("/")[0] if "/" in path else ""
             key = names.get(first, "home" if not first else "more")
             sections.setdefault(key, []).append(page)
         ordered = {
             self.language.say(key): sections.get(key, ())
-            for key in ("home", "guides", "record", "reference", "more")
+            for key in ("home", "guides", "record", "reference", "contributing", "more")
         }
         base = f"{self.stage.settings.url}{self.language.prefix}{record}"
         return render_llms(
@@ -350,6 +358,12 @@ def _listed(pages: Mapping[str, Page]) -> Sequence[Page]:
         and (path.count("/") == 1 or (path.count("/") == 2 and path.endswith("/index.md")))
     ]
     return sorted(listed, key=lambda page: page.path)
+
+
+def _is_one_table(document: Document) -> bool:
+    """Whether a document has a table and no sections, so that it needs room and no table of contents."""
+    has_table = any(token.type == "table_open" for token in document.blocks)
+    return has_table and all(heading.level == 1 for heading in document.headings)
 
 
 def _as_plain(page: Page) -> str:
