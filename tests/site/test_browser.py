@@ -288,3 +288,56 @@ def serious(page: Page) -> list[str]:
         if found["impact"] in {"serious", "critical"}
         for node in found["nodes"]
     ]
+
+
+HEADINGS = """element => [...document.querySelectorAll(':is(h1, h2, h3, h4)')].map(found => found.clientHeight)"""
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP])
+def test_the_sign_beside_a_heading_takes_no_line(open_page: Open, real_address: str, size: dict[str, int]) -> None:
+    """It is out of sight, so a title that nearly fills its line would be followed by an empty one."""
+    for path in REAL_PAGES:
+        page = open_page(path, base=real_address, size=size)
+        page.wait_for_load_state("networkidle")  # a diagram moves what is below it
+        heights = page.evaluate(HEADINGS)
+        page.add_style_tag(content=".headerlink { display: none !important }")
+        assert page.evaluate(HEADINGS) == heights, path
+
+
+BROKEN = """() => [...document.querySelectorAll('td code')]
+  .filter(code => !/\\s/.test(code.textContent) && code.textContent.length <= 32)
+  .filter(code => code.getClientRects().length > 1).map(code => code.textContent)"""
+
+
+@pytest.mark.parametrize("path", ["", "reference/events/", "reference/packages/", "reference/configuration/"])
+def test_a_name_in_a_table_stands_on_one_line(open_page: Open, real_address: str, path: str) -> None:
+    """A name that is cut in two is neither recognized nor found; the table scrolls instead, by keyboard too."""
+    for size in (PHONE, DESKTOP):
+        page = open_page(path, base=real_address, size=size)
+        assert page.evaluate(BROKEN) == []
+        for wrap in page.locator(".md-typeset__scrollwrap").all():
+            scrolls = wrap.evaluate("element => element.scrollWidth > element.clientWidth")
+            assert wrap.get_attribute("tabindex") == ("0" if scrolls else None)
+
+
+def test_a_name_in_the_menu_is_shown_whole(open_page: Open, real_address: str) -> None:
+    """Packages whose names begin alike would look the same when they are cut at the edge."""
+    page = open_page("reference/api/dsh_session/", base=real_address)
+    names = page.locator(".md-nav--primary .md-nav__link .md-ellipsis:visible")
+    assert names.count() > 10
+    for name in names.all():
+        assert name.evaluate("element => element.scrollWidth <= element.clientWidth"), name.inner_text()
+
+
+def test_every_public_name_is_documented(built_real: Path) -> None:
+    """The table of a package is how its classes are found."""
+    seen = 0
+    for index in (built_real / "reference/api").rglob("index.html"):
+        html = index.read_text(encoding="utf-8").partition('id="exports"')[2].partition("</table>")[0]
+        for cell in re.findall(r"<tr>\s*<td>(.*?)</td>", html, re.DOTALL):
+            target = re.search(r'href="([^"#]*)#([^"]+)"', cell)
+            assert target, f"{index.parent.name}: {cell}"
+            found = (index.parent / target[1] / "index.html").resolve().read_text(encoding="utf-8")
+            assert f'id="{target[2]}"' in found, f"{index.parent.name}: {cell}"
+            seen += 1
+    assert seen > 100
