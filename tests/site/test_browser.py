@@ -293,15 +293,19 @@ def serious(page: Page) -> list[str]:
 HEADINGS = """element => [...document.querySelectorAll(':is(h1, h2, h3, h4)')].map(found => found.clientHeight)"""
 
 
-@pytest.mark.parametrize("size", [PHONE, DESKTOP])
-def test_the_sign_beside_a_heading_takes_no_line(open_page: Open, real_address: str, size: dict[str, int]) -> None:
-    """It is out of sight, so a title that nearly fills its line would be followed by an empty one."""
-    for path in REAL_PAGES:
-        page = open_page(path, base=real_address, size=size)
-        page.wait_for_load_state("networkidle")  # a diagram moves what is below it
+@pytest.mark.parametrize("path", ["", "reference/site/", "reference/api/dsh_session/session/"])
+def test_the_sign_beside_a_heading_takes_no_room(open_page: Open, real_address: str, path: str) -> None:
+    """It is out of sight, so neither an empty line after a full one nor a sideways scroll may come of it."""
+    page = open_page(path, base=real_address)
+    page.wait_for_load_state("networkidle")  # a diagram moves what is below it
+    signs = "document.querySelectorAll('.headerlink').forEach(sign => sign.style.display = '{}')"
+    for width in (360, 390, 412, 800, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.evaluate(signs.format(""))
         heights = page.evaluate(HEADINGS)
-        page.add_style_tag(content=".headerlink { display: none !important }")
-        assert page.evaluate(HEADINGS) == heights, path
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.evaluate(signs.format("none"))
+        assert page.evaluate(HEADINGS) == heights, width
 
 
 BROKEN = """() => [...document.querySelectorAll('td code')]

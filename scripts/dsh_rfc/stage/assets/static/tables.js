@@ -18,9 +18,9 @@
   function update() {
     for (const wrap of document.querySelectorAll(".md-typeset__scrollwrap")) {
       wrap.classList.remove("dsh-wide");
-      const isWide = wrap.scrollWidth > wrap.clientWidth;
-      wrap.classList.toggle("dsh-wide", isWide);
-      if (isWide) wrap.tabIndex = 0;
+      const scrolls = () => wrap.scrollWidth > wrap.clientWidth;
+      wrap.classList.toggle("dsh-wide", scrolls());
+      if (scrolls()) wrap.tabIndex = 0; // the class may have made room enough
       else wrap.removeAttribute("tabindex");
     }
   }
