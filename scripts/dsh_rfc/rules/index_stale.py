@@ -94,7 +94,7 @@ def _borrowed(corpus: Corpus, present: list[str]) -> dict[str, str]:
 RULE = Rule(
     code="index-stale",
     summary="The index lists what stands in the record.",
-    hint="run `dsh-rfc index`",
+    hint="run `dsh-rfc index`, with the same --root if one was given",
     doc=__doc__,
     over=whole_record,
     check=check,
