@@ -6,11 +6,12 @@ import asyncio
 
 import pytest
 
-from dsh_session_persistence.errors import ConcurrentWriter, SequenceMismatch, SessionNotFound
+from dsh_session import SessionStore
+from dsh_session_persistence.errors import ConcurrentWriter, SequenceMismatch, SessionIdCollision, SessionNotFound
 from dsh_session_persistence.service import SessionPersistence
 from dsh_session_persistence.testing.clause import Clauses, clause
 from dsh_session_persistence.testing.samples import Log, header, sid, turns
-from dsh_session_persistence.testing.scenes import listed, load_fresh, read_fresh, store_log
+from dsh_session_persistence.testing.scenes import errors_of, listed, load_fresh, played, read_fresh, store_log
 from dsh_session_persistence.testing.storage import Storage
 
 __all__ = ["Ownership"]
@@ -195,6 +196,27 @@ class Ownership(Clauses):
             with pytest.raises((SequenceMismatch, ConcurrentWriter)):
                 await stale.append(sid("one"), turns(1, start=len(turns()), first_turn=9))
         assert list((await read_fresh(storage, sid("one"))).events) == turns(2)
+
+    @clause()
+    async def test_a_live_session_that_comes_back_to_a_changed_log_is_stopped(self, storage: Storage) -> None:
+        """It goes on from what it knew, so only the check of the tail at the write can notice."""
+        store = SessionStore()
+        async with storage.open(max_open_sessions=1) as stale:
+            stale.attach(store)
+            session = store.create(id="one")
+            events = [*played(session, turns()), *MORE]
+            await store.flush(session)
+            await store_log(storage, turns(), header("two"))
+            await stale.load(sid("two"))
+            async with storage.open() as other:
+                assert await _becomes_free(other, "one")
+                await other.append(sid("one"), MORE)
+            played(session, turns(1, first_turn=2))
+            errors = await errors_of(store, session)
+            assert [type(error) in {SequenceMismatch, ConcurrentWriter} for error in errors] == [True]
+            assert list((await read_fresh(storage, sid("one"))).events) == events
+            assert [type(error) for error in await errors_of(store, session)] == [SessionIdCollision]
+        assert list((await read_fresh(storage, sid("one"))).events) == events
 
     @clause()
     async def test_a_session_that_was_continued_elsewhere_can_be_taken_back(self, storage: Storage) -> None:
