@@ -15,6 +15,8 @@ from dsh_session_persistence import ConcurrentWriter, SequenceMismatch, SessionE
 from dsh_session_persistence.testing import backend_of
 from dsh_session_persistence.testing.samples import header, sid, turns
 from dsh_session_persistence.testing.scenes import is_stored, read_fresh, store_log
+from dsh_session_persistence_jsonl.backend import JsonlBackend
+from dsh_session_persistence_jsonl.creation import sweep
 from dsh_session_persistence_jsonl.disk import Disk
 
 ONE = len(turns())
@@ -291,6 +293,36 @@ def test_a_repair_never_cuts_what_can_be_read(jsonl_storage, run):
             await backend.commit_repair(header(), marker + 10_000, ())
         await backend.close()
         assert path.read_bytes() == before
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("swept", ["before the lock", "during the lock"])
+def test_a_creation_survives_a_sweep_between_its_file_and_its_lock(tmp_path, run, swept):
+    """Another writer starting in the same folder must not fail this one, whatever their sessions."""
+
+    class Swept(Disk):
+        times = 0
+
+        def lock(self, fd):
+            self.times += 1
+            if self.times > 1:
+                return super().lock(fd)
+            if swept == "during the lock":  # the sweep holds it just now
+                return False
+            for folder in tmp_path.iterdir():
+                sweep(str(folder), Disk())
+            return super().lock(fd)
+
+    async def scenario():
+        disk = Swept()
+        backend = JsonlBackend(tmp_path, disk=disk)
+        await backend.append_batch(header(), turns(), materialized=False)
+        assert disk.times > 2
+        stored = await backend.load_stored(header().id)
+        assert list(stored.events) == turns()
+        await backend.close()
+        assert [path.suffix for path in tmp_path.glob("*/*")] == [".jsonl"]
 
     run(scenario())
 

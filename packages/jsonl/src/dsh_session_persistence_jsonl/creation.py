@@ -24,6 +24,7 @@ from dsh_session_persistence_jsonl.scan import End
 __all__ = ["create_log", "sweep"]
 
 _TEMPORARY_PREFIX = ".new-"
+_TEMPORARY_TRIES = 100
 _ROOT_LOCK_TIMEOUT_S = 30.0
 _ROOT_LOCK_POLL_S = 0.005
 
@@ -94,18 +95,28 @@ def sweep(folder: str, disk: Disk) -> None:
 
 
 def _open_temporary(folder: str, disk: Disk) -> tuple[int, str]:
-    path = os.path.join(folder, _TEMPORARY_PREFIX + secrets.token_hex(8))  # noqa: PTH118 - as above
-    fd = os.open(path, CREATE_FLAGS, 0o600)
-    try:
-        make_private(fd)
-        if not disk.lock(fd):
-            raise BlockingIOError(path)  # noqa: TRY301 - a sweep of dead writers' files got it: cleaned up below
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(path)  # noqa: PTH108 - strings, as in the layout
-        os.close(fd)
-        raise
-    return fd, path
+    """Create and lock a temporary file.
+
+    Between its creation and its lock a sweep can take it for one that a dead writer left; then another is made.
+    """
+    for _ in range(_TEMPORARY_TRIES):
+        path = os.path.join(folder, _TEMPORARY_PREFIX + secrets.token_hex(8))  # noqa: PTH118 - as above
+        fd = os.open(path, CREATE_FLAGS, 0o600)
+        try:
+            make_private(fd)
+            if disk.lock(fd) and os.fstat(fd).st_nlink:
+                return fd, path
+        except BaseException:
+            _discard(fd, path)
+            raise
+        _discard(fd, path)
+    raise BlockingIOError(f"{folder}: temporary files are taken away as soon as they are made")
+
+
+def _discard(fd: int, path: str) -> None:
+    with suppress(OSError):
+        os.unlink(path)  # noqa: PTH108 - strings, as in the layout
+    os.close(fd)
 
 
 @contextmanager
