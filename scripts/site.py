@@ -209,7 +209,7 @@ def serve(root: Path, out: Path, port: int) -> None:
     for path in WATCHED:
         if (root / path).exists():
             server.watch(str(root / path))
-    print(f"serving on {server.url}, stop with Ctrl-C", flush=True)
+    print(f"serving on {server.url} (stop with Ctrl-C)", flush=True)
     try:
         server.serve()  # type: ignore[no-untyped-call] # the builder annotates it no further
     except KeyboardInterrupt:
