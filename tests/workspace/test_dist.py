@@ -94,7 +94,7 @@ def test_relative_links_become_links_at_the_tag():
         ({"replace": ("Project-URL: Changelog", "Project-URL: Other")}, "no project URL Changelog"),
         ({"replace": ("Requires-Python: >=3.11", "Requires-Python: >=3.12")}, "it requires Python >=3.12"),
         (
-            {"replace": ("Requires-Dist: msgspec>=0.19", "Requires-Dist: msgspec @ https://h.invalid/m.whl")},
+            {"replace": ("Requires-Dist: msgspec>=0.20", "Requires-Dist: msgspec @ https://h.invalid/m.whl")},
             "by address",
         ),
     ],

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from dsh_session import SessionEvent, SessionHeader, SessionId
 from dsh_session_persistence import ConcurrentWriter, CorruptSession, StorageFailure, StoredPrefix
-from dsh_session_persistence.threads import Workers
+from dsh_session_persistence.threads import Job, Workers
 from dsh_session_persistence_jsonl.creation import create_log, sweep
 from dsh_session_persistence_jsonl.disk import READ_FLAGS, Disk
 from dsh_session_persistence_jsonl.layout import Layout
@@ -56,9 +56,9 @@ class JsonlBackend:
         """See `PersistenceBackend.load_stored`; the torn marker is the byte offset to cut to."""
         return await self._workers.read(self._load, session_id)
 
-    async def append_batch(self, header: SessionHeader, events: Sequence[SessionEvent], materialized: bool) -> None:
+    def append_batch(self, header: SessionHeader, events: Sequence[SessionEvent], materialized: bool) -> Job[None]:
         """See `PersistenceBackend.append_batch`."""
-        await self._workers.write(self._append, header, events, materialized)
+        return self._workers.write(self._append, header, events, materialized)
 
     async def commit_repair(
         self, header: SessionHeader, torn_marker: int | None, closers: Sequence[SessionEvent]

@@ -3,16 +3,16 @@
 Owns the protocol between `PersistenceCoordinator` and a medium. Refuses policy: which session is whose, what is
 buffered, what is repaired and when is the coordinator's. Flow: coordinator -> these methods -> medium.
 
-All methods are coroutines that must not block the event loop (`dsh_session_persistence.threads.Workers` runs
-blocking code for those that would). For one session id the coordinator never runs two of `append_batch`,
-`commit_repair`, `acquire` and `release` at once; `load_stored` and `list` may run at any time, beside a writer.
-Constructors open nothing.
+All methods are coroutines, or return what can be awaited, and must not block the event loop
+(`dsh_session_persistence.threads.Workers` runs blocking code for those that would). For one session id the
+coordinator never runs two of `append_batch`, `commit_repair`, `acquire` and `release` at once; `load_stored` and
+`list` may run at any time, beside a writer. Constructors open nothing.
 """
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from dsh_session import SessionEvent, SessionHeader, SessionId
@@ -43,8 +43,13 @@ class PersistenceBackend(Protocol):
         """
         ...
 
-    async def append_batch(self, header: SessionHeader, events: Sequence[SessionEvent], materialized: bool) -> None:
+    def append_batch(
+        self, header: SessionHeader, events: Sequence[SessionEvent], materialized: bool
+    ) -> Awaitable[None]:
         """Store events durably, all or none, and return only when they would survive a crash.
+
+        A coroutine, or the `Job` that `Workers.write` gives: the job is on its way before anybody waits for it,
+        and a flush needs no task of its own to keep it from being cancelled.
 
         Inside the same durable write the stored tail is compared: `events[0].seq` must follow it.
 

@@ -11,7 +11,7 @@ import asyncio
 import builtins
 import logging
 import os
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from math import isfinite
 from typing import Any, TypeVar
 
@@ -39,6 +39,7 @@ from dsh_session_persistence.medium import Medium
 from dsh_session_persistence.recovery import plan_repair
 from dsh_session_persistence.slots import Slot, Slots
 from dsh_session_persistence.stored import StoredSession
+from dsh_session_persistence.threads import Job
 from dsh_session_persistence.write_behind import WriteBehind
 
 __all__ = ["PersistenceCoordinator"]
@@ -48,6 +49,7 @@ R = TypeVar("R")
 _log = logging.getLogger("dsh_session_persistence")
 
 _OPERATIONS_AT_ONCE = 64
+_CANCELLED_WAIT_S = 1.0
 
 
 class PersistenceCoordinator:
@@ -190,6 +192,10 @@ class PersistenceCoordinator:
         if live is None or self._is_stored(live):
             return
         live.settle()
+        slot = self._slots.peek(session.id)
+        if slot is not None and slot.is_ready(live):
+            await self._store_directly(slot, live)
+            return
         try:
             await self._run(session.id, lambda slot: self._drain(slot, live))
         except SessionIdCollision:
@@ -286,12 +292,7 @@ class PersistenceCoordinator:
 
     async def _run(self, session_id: SessionId, operation: Callable[[Slot], Awaitable[R]]) -> R:
         """Run one operation on an id after those before it; a cancelled waiter does not cancel it."""
-        task = self._spawn(session_id, operation)
-        try:
-            return await asyncio.shield(task)
-        except asyncio.CancelledError:
-            task.add_done_callback(_log_abandoned)
-            raise
+        return await _shielded(self._spawn(session_id, operation))
 
     def _spawn(
         self,
@@ -303,11 +304,9 @@ class PersistenceCoordinator:
         self._check_process()
         if not self._tasks:
             self._room = asyncio.Semaphore(_OPERATIONS_AT_ONCE)  # one that was waited for belongs to its loop
-        slot = self._slots.get(session_id)
-        slot.users += 1
-        task = asyncio.get_running_loop().create_task(
-            self._serialized(slot, operation if makes_room else self._in_room(operation))
-        )
+        loop = asyncio.get_running_loop()
+        slot = self._slots.enter(session_id, loop)
+        task = loop.create_task(self._serialized(slot, operation if makes_room else self._in_room(operation)))
         self._tasks.add(task)
         task.add_done_callback(lambda done: self._settled(done, slot))
         return task
@@ -326,8 +325,63 @@ class PersistenceCoordinator:
 
         return run
 
+    async def _store_directly(self, slot: Slot, live: WriteBehind) -> None:
+        """Store what is pending of a session that is ready: the way of most flushes, without a task in between.
+
+        The write is on its way before anything waits for it. If its waiter is cancelled, a task sees to the rest;
+        the waiter is let go when that is done, or after a while, so that a loop that is about to close does not
+        close in the middle.
+        """
+        self._check_process()
+        slot = self._slots.enter(slot.session_id, asyncio.get_running_loop())
+        await slot.lock.acquire()  # it is free: this does not wait
+        try:
+            pending = live.session.events[slot.cursor :]
+            self._slots.mark_owned(slot)
+            storing = self._medium.begin(slot, pending)
+        except BaseException:
+            self._leave(slot)
+            raise
+        finishing = self._medium.finish(slot, len(pending), storing)
+        if not isinstance(storing, Job):
+            await _shielded(self._hand_over(slot, finishing))
+            return
+        try:
+            await storing.ended()
+        except asyncio.CancelledError:
+            rest = self._hand_over(slot, finishing)
+            rest.add_done_callback(_log_abandoned)
+            await asyncio.wait([rest], timeout=_CANCELLED_WAIT_S)
+            raise
+        try:
+            await finishing
+        finally:
+            self._leave(slot)
+
+    def _hand_over(self, slot: Slot, finishing: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Have a task finish what was begun with the slot's lock held."""
+
+        def settled(task: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            if task.cancelled():
+                slot.forget()
+            self._leave(slot)
+
+        task = asyncio.get_running_loop().create_task(finishing)
+        self._tasks.add(task)
+        task.add_done_callback(settled)
+        return task
+
+    def _leave(self, slot: Slot) -> None:
+        slot.lock.release()
+        self._vacate(slot)
+
     def _settled(self, task: asyncio.Task[Any], slot: Slot) -> None:
         self._tasks.discard(task)
+        self._vacate(slot)
+
+    def _vacate(self, slot: Slot) -> None:
+        """Count an operation as over, and give up what is idle by now."""
         slot.users -= 1
         self._slots.drop_if_vacant(slot)
         if not self._has_ended:
@@ -357,8 +411,8 @@ class PersistenceCoordinator:
     async def _close(self) -> None:
         """Drain all, wait for everything that runs, close the backend; report all that failed together."""
         failures = [error for live in list(self._live.values()) if (error := await self._last_drain(live))]
-        while self._tasks:
-            await asyncio.wait(self._tasks)
+        while running := [task for task in self._tasks if not task.get_loop().is_closed()]:
+            await asyncio.wait(running)
         self._live.clear()
         try:
             if not self._has_ended:
@@ -387,6 +441,15 @@ def _check_number(name: str, value: object, *, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value) or value < least:
         msg = f"{name} is a finite number of at least {least}, not {value!r}"
         raise ValueError(msg)
+
+
+async def _shielded(task: asyncio.Task[R]) -> R:
+    """Wait for a task; a cancelled waiter does not cancel it."""
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.add_done_callback(_log_abandoned)
+        raise
 
 
 def _log_failure(task: asyncio.Task[Any]) -> None:

@@ -6,7 +6,7 @@ fails or is cancelled. Refuses to decide what is stored when. Flow: operation ->
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Any
 
 from dsh_session import SessionEvent, SessionHeader
@@ -59,19 +59,27 @@ class Medium:
         After a failure that leaves it open what is stored (a foreign writer, a cancelled loop), the slot forgets
         what it knew and the next operation looks again.
         """
+        await self.own(slot)
+        await self.finish(slot, len(events), self.begin(slot, events))
+
+    def begin(self, slot: Slot, events: Sequence[SessionEvent]) -> Awaitable[None]:
+        """Hand events to the backend of a slot that is owned; `finish` takes what is returned."""
         if slot.header is None:
             message = "a slot is tracked before anything is stored through it"
             raise AssertionError(message)
-        await self.own(slot)
+        return self._backend.append_batch(slot.header, events, slot.materialized)
+
+    async def finish(self, slot: Slot, count: int, storing: Awaitable[None]) -> None:
+        """Wait until `count` events are stored, and move the cursor; see `store`."""
         try:
-            await self._backend.append_batch(slot.header, events, slot.materialized)
+            await storing
         except StorageFailure:
             raise  # nothing of the batch is stored: the cursor is right
         except BaseException:
             slot.forget()
             await self.give_up(slot)
             raise
-        slot.cursor += len(events)
+        slot.cursor += count
         slot.materialized = True
         slot.loaded = None
 

@@ -22,6 +22,7 @@ class Slot:
         session_id: The id.
         lock: First come, first served.
         users: Operations that run or wait.
+        loop: The event loop of those operations.
         header: The header that is, or will be, stored; None while the id is not tracked.
         cursor: How many events are stored, which is the seq of the next.
         materialized: Whether the header is stored.
@@ -30,12 +31,24 @@ class Slot:
         live: The live session that is bound to the id.
     """
 
-    __slots__ = ("cursor", "header", "live", "loaded", "lock", "materialized", "owned", "session_id", "users")
+    __slots__ = (
+        "cursor",
+        "header",
+        "live",
+        "loaded",
+        "lock",
+        "loop",
+        "materialized",
+        "owned",
+        "session_id",
+        "users",
+    )
 
     def __init__(self, session_id: SessionId) -> None:
         self.session_id = session_id
         self.lock = asyncio.Lock()
         self.users = 0
+        self.loop: asyncio.AbstractEventLoop | None = None
         self.header: SessionHeader | None = None
         self.cursor = 0
         self.materialized = False
@@ -65,6 +78,10 @@ class Slot:
         self.loaded = None
         self.live = None
 
+    def is_ready(self, live: WriteBehind) -> bool:
+        """Return whether the events of a live session can be stored at once: bound, owned, and nobody at work."""
+        return self.live is live and self.owned and self.materialized and not self.users
+
     @property
     def vacant(self) -> bool:
         """Whether nothing would be lost if the slot were dropped."""
@@ -78,13 +95,18 @@ class Slots:
         self._slots: dict[SessionId, Slot] = {}
         self._owned: dict[SessionId, Slot] = {}  # in order of use, the longest unused first
 
-    def get(self, session_id: SessionId) -> Slot:
-        """Return the slot of an id, a new one if there is none."""
+    def enter(self, session_id: SessionId, loop: asyncio.AbstractEventLoop) -> Slot:
+        """Return the slot of an id, a new one if there is none, with one user more."""
         slot = self._slots.get(session_id)
         if slot is None:
             slot = self._slots[session_id] = Slot(session_id)
-        elif not slot.users:
+        elif slot.loop is not loop and (not slot.users or slot.loop is None or slot.loop.is_closed()):
             slot.lock = asyncio.Lock()  # one that was contended in another event loop would refuse this one
+            if slot.users:  # that loop was closed in the middle of them: what came of them is not known
+                slot.users = 0
+                slot.forget()
+        slot.loop = loop
+        slot.users += 1
         return slot
 
     def peek(self, session_id: SessionId) -> Slot | None:

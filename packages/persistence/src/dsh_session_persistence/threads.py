@@ -1,21 +1,84 @@
 """Threads for blocking storage calls.
 
-Owns how a backend's blocking code leaves the event loop. Refuses ordering: the coordinator never runs two writes
-of one session at once. Flow: coroutine -> thread -> result back on the loop.
+Owns how a backend's blocking code leaves the event loop, and how its outcome comes back. Refuses ordering: the
+coordinator never runs two writes of one session at once. Flow: call -> queue -> thread -> the waiter on the loop.
+Source: the RFC on the way to the disk.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from typing import ParamSpec, TypeVar
+import atexit
+import threading
+import weakref
+from collections.abc import Callable, Generator
+from queue import SimpleQueue
+from typing import Any, Generic, ParamSpec, TypeVar
 
-__all__ = ["Workers"]
+__all__ = ["Job", "Workers"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class Job(Generic[R]):
+    """One blocking call that has been handed to a thread; it runs to its end, whoever waits for it.
+
+    Await it, on the event loop that it was made on, for its result. Whoever is cancelled meanwhile waits for the
+    end all the same, so that nothing else touches what the call still works on. At most one task waits at a time.
+    """
+
+    __slots__ = ("_call", "_error", "_loop", "_result", "_waiter", "is_over")
+
+    def __init__(self, call: Callable[[], R]) -> None:
+        self._call: Callable[[], R] | None = call
+        self._loop = asyncio.get_running_loop()
+        self._waiter: asyncio.Future[None] | None = None
+        self._result: R | None = None
+        self._error: BaseException | None = None
+        self.is_over = False  # set on the loop, once the outcome has come back
+
+    def __await__(self) -> Generator[Any, None, R]:
+        cancelled: asyncio.CancelledError | None = None
+        while not self.is_over:
+            try:
+                yield from self.ended()
+            except asyncio.CancelledError as error:
+                cancelled = error
+        if cancelled is not None:
+            raise cancelled
+        if self._error is not None:
+            try:
+                raise self._error
+            finally:
+                del self  # the traceback leads to this frame, which must not lead back to it
+        return self._result  # type: ignore[return-value] # what the call returned
+
+    def ended(self) -> asyncio.Future[None]:
+        """Return what is done when the call has ended; cancelling it changes nothing for the call."""
+        self._waiter = self._loop.create_future()
+        if self.is_over:
+            self._waiter.set_result(None)
+        return self._waiter
+
+    def run(self) -> None:
+        """Make the call, on the thread; its outcome goes to the loop, unless that is closed by now."""
+        call, self._call = self._call, None
+        try:
+            if call is not None:
+                self._result = call()
+        except BaseException as error:  # noqa: BLE001 - raised where the job is awaited
+            self._error = error
+        try:
+            self._loop.call_soon_threadsafe(self._arrive)
+        except RuntimeError:  # the loop is closed, and nobody waits
+            self.is_over = True
+
+    def _arrive(self) -> None:
+        self.is_over = True
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
 
 
 class Workers:
@@ -28,36 +91,101 @@ class Workers:
     """
 
     def __init__(self, name: str, *, writers: int = 4, readers: int = 2) -> None:
-        self._writers = ThreadPoolExecutor(max_workers=writers, thread_name_prefix=f"{name}-write")
-        self._readers = ThreadPoolExecutor(max_workers=readers, thread_name_prefix=f"{name}-read")
+        self._writers = _Pool(f"{name}-write", writers)
+        self._readers = _Pool(f"{name}-read", readers)
 
-    async def write(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a blocking call on a writer thread and return what it returns.
+    def write(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Job[R]:
+        """Run a blocking call on a writer thread. It is on its way when this returns; await the job for its result.
 
-        A thread cannot be interrupted. Whoever is cancelled waits for its end all the same, so that nothing else
-        touches what it still writes to.
+        Raises:
+            RuntimeError: The threads were shut down.
         """
-        running = _hop(self._writers, call, *args, **kwargs)
-        try:
-            return await asyncio.shield(running)
-        except asyncio.CancelledError:
-            while not running.done():
-                with suppress(asyncio.CancelledError):
-                    await asyncio.wait([running])
-            if not running.cancelled():
-                running.exception()  # seen: the caller learns that it was cancelled
-            raise
+        return self._writers.submit(lambda: call(*args, **kwargs))
 
     async def read(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a blocking call on a reader thread and return what it returns."""
-        return await _hop(self._readers, call, *args, **kwargs)
+        """Run a blocking call on a reader thread and return what it returns; a cancelled waiter goes at once.
+
+        Raises:
+            RuntimeError: The threads were shut down.
+        """
+        job = self._readers.submit(lambda: call(*args, **kwargs))
+        await job.ended()
+        return await job
 
     def shutdown(self) -> None:
-        """Let the threads end; calls that run finish, later ones are refused. Does not wait."""
-        self._writers.shutdown(wait=False)
-        self._readers.shutdown(wait=False)
+        """Let the threads end; calls that run or wait are finished, later ones are refused. Does not wait."""
+        self._writers.shutdown()
+        self._readers.shutdown()
 
 
-def _hop(pool: ThreadPoolExecutor, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[R]:
-    loop = asyncio.get_running_loop()
-    return loop.run_in_executor(pool, lambda: call(*args, **kwargs))
+class _Pool:
+    """Threads that take jobs from one queue; a thread is started when a job finds none idle.
+
+    `concurrent.futures` would do the same in three times the time: a future with a condition of its own, and a
+    second one to bring its result to the loop. The end of the interpreter waits for what was handed in.
+    """
+
+    def __init__(self, name: str, most: int) -> None:
+        self._name = name
+        self._most = most
+        self._jobs: SimpleQueue[Job[Any] | None] = SimpleQueue()
+        self._idle: list[None] = []  # an entry for each thread that waits and was promised nothing
+        self._threads: list[threading.Thread] = []
+        self._is_shut = False
+        weakref.finalize(self, _end, self._jobs, self._threads).atexit = False
+        _pools.add(self)
+
+    def submit(self, call: Callable[[], R]) -> Job[R]:
+        """Hand in a call."""
+        if self._is_shut:
+            raise RuntimeError("these threads were shut down")
+        job = Job(call)
+        try:
+            self._idle.pop()
+        except IndexError:
+            if len(self._threads) < self._most:
+                self._start()
+        self._jobs.put(job)
+        return job
+
+    def shutdown(self) -> None:
+        """Refuse further calls; the threads end when they have made those that were handed in."""
+        self._is_shut = True
+        _end(self._jobs, self._threads)
+
+    def join(self) -> None:
+        """Wait until all threads have ended."""
+        for thread in self._threads:
+            thread.join()
+
+    def _start(self) -> None:
+        name = f"{self._name}_{len(self._threads)}"
+        thread = threading.Thread(target=_work, args=(self._jobs, self._idle), name=name, daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+
+def _work(jobs: SimpleQueue[Job[Any] | None], idle: list[None]) -> None:
+    """Make one call after another, until there is none: what a thread does. It does not keep its pool alive."""
+    while (job := jobs.get()) is not None:
+        job.run()
+        del job  # what it holds is not kept until the next one comes
+        idle.append(None)
+
+
+def _end(jobs: SimpleQueue[Job[Any] | None], threads: list[threading.Thread]) -> None:
+    for _ in threads:
+        jobs.put(None)
+
+
+_pools: weakref.WeakSet[_Pool] = weakref.WeakSet()
+
+
+@atexit.register
+def _finish_all() -> None:
+    """Let no thread be cut off in the middle of a call by the end of the interpreter."""
+    pools = list(_pools)
+    for pool in pools:
+        pool.shutdown()
+    for pool in pools:
+        pool.join()

@@ -60,8 +60,8 @@ class WriteBehind:
         self._pending_bytes += size_bytes
         if self._pending_bytes > self._max_pending_bytes:
             self._fire_if_running()
-        elif self._timer is None or self._loop_is_over():
-            self._arm()
+        elif self._timer is None or (self._loop is not None and self._loop.is_closed()):
+            self._arm()  # a timer whose loop ended before its window did will never fire
 
     def settle(self) -> None:
         """Forget the window: everything pending is being written now."""
@@ -77,10 +77,6 @@ class WriteBehind:
             return
         self._loop = loop
         self._timer = loop.call_later(self._max_delay_s, self._fire)
-
-    def _loop_is_over(self) -> bool:
-        """Return whether the timer will never fire, because its loop ended before its window did."""
-        return self._loop is not None and self._loop.is_closed()
 
     def _fire_if_running(self) -> None:
         try:

@@ -49,30 +49,13 @@ class Envelope(
     surface_op: SurfaceOp | msgspec.UnsetType = msgspec.UNSET
 
 
-class _Object(msgspec.Struct, gc=False):
-    """Any JSON object: what is in it is skipped, and nothing of it is kept."""
-
-
-class Facts(
-    msgspec.Struct,
-    forbid_unknown_fields=True,
-    gc=False,
-    rename={"source_event_seqs": "sourceEventSeqs", "surface_op": "surfaceOp"},
-):
-    """The envelope without its data, for a reader that keeps the line itself."""
-
-    type: Annotated[str, msgspec.Meta(min_length=1)]
-    seq: Count
-    time: Count
-    data: _Object
-    source_event_seqs: tuple[Count, ...] | msgspec.UnsetType = msgspec.UNSET
-    surface_op: SurfaceOp | msgspec.UnsetType = msgspec.UNSET
+class Skipped(msgspec.Struct, gc=False):
+    """Any JSON object: the decoder passes over what is in it, and nothing of it is kept."""
 
 
 _KEYS = ("type", "seq", "time", "data", "sourceEventSeqs", "surfaceOp")
 decode_envelope = msgspec.json.Decoder(Envelope).decode
-decode_facts = msgspec.json.Decoder(Facts).decode
-decode_object = msgspec.json.Decoder(_Object).decode
+decode_object = msgspec.json.Decoder(Skipped).decode
 
 
 def is_count(value: object) -> bool:

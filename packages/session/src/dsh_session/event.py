@@ -6,8 +6,11 @@ Flow in: line -> `decode_line` -> `SessionEvent`. Flow out: `SessionEvent.line`,
 """
 
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from itertools import islice
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias
 
 import msgspec
 
@@ -15,16 +18,16 @@ from dsh_session.collector import gc_paused
 from dsh_session.envelope import (
     OPERATION,
     SOURCES,
+    Count,
     Envelope,
-    Facts,
     Replace,
+    Skipped,
     SurfaceOp,
     check_json,
     check_type,
     check_utf8,
     data_span,
     decode_envelope,
-    decode_facts,
     decode_object,
     is_count,
     one_line,
@@ -35,13 +38,14 @@ from dsh_session.envelope import (
 )
 from dsh_session.errors import InvalidEvent
 from dsh_session.frozen import FrozenDict, freeze, is_same_json
-from dsh_session.json_value import decode_json, encode_json, encode_text
+from dsh_session.json_value import decode_json, encode_json
 from dsh_session.lazy import vocabulary
 
 if TYPE_CHECKING:
     from dsh_session.vocabulary import EventData
 
 __all__ = [
+    "Payload",
     "Replace",
     "SessionEvent",
     "SurfaceOp",
@@ -49,36 +53,80 @@ __all__ = [
     "check_type",
     "decode_line",
     "decode_many",
-    "encode_data",
     "from_columns",
     "gc_paused",
     "is_count",
     "parse_sources",
     "parse_surface_op",
+    "read_data",
 ]
+
+Payload = dict[str, Any] | msgspec.Raw
+"""Data on its way into a line: containers that JSON carries as they are, or JSON that is already written."""
 
 _encode = msgspec.json.Encoder().encode
 _UNSET = msgspec.UNSET
 _OPENING, _CLOSING, _NEWLINE, _RETURN = b"{}\n\r"  # a number is looked for ten times as fast as a byte string
+_BLOCK_LINES = 4096
+_TYPES_REMEMBERED = 1024
+_checked_types: set[str] = set()  # what is in there was checked when it came
 _intern = sys.intern
-_heads: dict[str, bytes] = {}
+_first, _last = itemgetter(0), itemgetter(-1)
+_exhaust = deque[None](maxlen=0).extend  # runs an iterator to its end, without a loop of bytecode
+
+if TYPE_CHECKING:
+    _Line: TypeAlias = bytes
+    _Sources: TypeAlias = tuple[int, ...] | None
+    _Operation: TypeAlias = SurfaceOp | None
+    _Data: TypeAlias = FrozenDict | None
+else:
+    # What the decoder is to take: any data, which it skips (the line takes its place), no nulls, and no document
+    # for the last field.
+    _Line, _Sources, _Operation, _Data = Skipped, tuple[Count, ...], SurfaceOp, FrozenDict
 
 
-class _Draft:
-    """An event's slots while they are still writable; `_seal` turns it into a `SessionEvent`."""
+class _Draft(
+    msgspec.Struct,
+    gc=False,  # an event is in no cycle
+    eq=False,
+    forbid_unknown_fields=True,
+    rename={"line": "data", "source_event_seqs": "sourceEventSeqs", "surface_op": "surfaceOp", "_data": ""},
+):
+    """An event's fields while they are still writable; its class then becomes `SessionEvent`."""
 
-    __slots__ = ("_data", "line", "seq", "source_event_seqs", "surface_op", "time", "type")
-
-    type: str
-    seq: int
-    time: int
-    line: bytes
-    source_event_seqs: tuple[int, ...] | None
-    surface_op: SurfaceOp | None
-    _data: FrozenDict | None
+    type: Annotated[str, msgspec.Meta(min_length=1)]
+    seq: Count
+    time: Count
+    line: _Line
+    source_event_seqs: _Sources = None
+    surface_op: _Operation = None
+    _data: _Data = None
 
 
-class SessionEvent(_Draft):
+class _Constructor(msgspec.StructMeta):
+    """Makes the call of the class the checked way in; the decoder and `build` have their own."""
+
+    def __call__(
+        self,
+        *,
+        type: str,  # noqa: A002 # the name that the wire has
+        seq: int,
+        time: int,
+        data: "dict[str, Any] | EventData",
+        source_event_seqs: Iterable[int] | None = None,
+        surface_op: SurfaceOp | dict[str, Any] | None = None,
+    ) -> "SessionEvent":
+        """Check and encode the fields."""
+        check_type(type)
+        sources = parse_sources(source_event_seqs, type)
+        operation = parse_surface_op(surface_op, type)
+        for key, value in (("seq", seq), ("time", time)):
+            if not is_count(value):
+                raise InvalidEvent("not a whole number from 0 to 2^63-1", event_type=type, path=key)
+        return build(_intern(type), seq, time, read_data(data, type), sources, operation)
+
+
+class SessionEvent(_Draft, metaclass=_Constructor):
     """One immutable event of a log.
 
     Args:
@@ -98,26 +146,18 @@ class SessionEvent(_Draft):
         b'{"type":"note","seq":0,"time":0,"data":{"a":1}}'
     """
 
-    __slots__ = ()
+    if TYPE_CHECKING:
 
-    def __new__(
-        cls,
-        *,
-        type: str,  # noqa: A002 # the name that the wire has
-        seq: int,
-        time: int,
-        data: "dict[str, Any] | EventData",
-        source_event_seqs: Iterable[int] | None = None,
-        surface_op: SurfaceOp | dict[str, Any] | None = None,
-    ) -> Self:
-        """Check and encode the fields."""
-        check_type(type)
-        sources = parse_sources(source_event_seqs, type)
-        operation = parse_surface_op(surface_op, type)
-        for key, value in (("seq", seq), ("time", time)):
-            if not is_count(value):
-                raise InvalidEvent("not a whole number from 0 to 2^63-1", event_type=type, path=key)
-        return build(type, seq, time, encode_data(data, type), sources, operation)  # type: ignore[return-value] # final in practice: a subclass gets the base
+        def __init__(
+            self,
+            *,
+            type: str,  # noqa: A002 # as above
+            seq: int,
+            time: int,
+            data: "dict[str, Any] | EventData",
+            source_event_seqs: Iterable[int] | None = None,
+            surface_op: SurfaceOp | dict[str, Any] | None = None,
+        ) -> None: ...
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"an event is immutable: {name}")
@@ -201,59 +241,56 @@ class SessionEvent(_Draft):
 
 
 _set_data: Callable[[SessionEvent, FrozenDict], None] = _Draft.__dict__["_data"].__set__
+_set_line: Callable[[SessionEvent, bytes], None] = _Draft.__dict__["line"].__set__
+_set_type: Callable[[SessionEvent, str], None] = _Draft.__dict__["type"].__set__
+_get_type: Callable[[SessionEvent], str] = attrgetter("type")
+_decoder = msgspec.json.Decoder(SessionEvent)
+_decode, _decode_lines = _decoder.decode, _decoder.decode_lines
 
 
-def _seal(  # noqa: PLR0917 # one call an event: keywords cost a tenth of it
+def build(  # noqa: PLR0917 # one call an event: keywords cost a tenth of it
     type_: str,
     seq: int,
     time: int,
-    line: bytes,
-    sources: tuple[int, ...] | None,
-    operation: SurfaceOp | None,
-) -> SessionEvent:
-    draft = _Draft()
-    draft.type = type_
-    draft.seq = seq
-    draft.time = time
-    draft.line = line
-    draft.source_event_seqs = sources
-    draft.surface_op = operation
-    draft._data = None  # noqa: SLF001 # the same class, before it is sealed
-    draft.__class__ = SessionEvent
-    return draft  # type: ignore[return-value] # its class has just become this one
-
-
-def build(  # noqa: PLR0917 # as _seal
-    type_: str,
-    seq: int,
-    time: int,
-    data_json: bytes,
+    data: Payload,
     sources: tuple[int, ...] | None = None,
     operation: SurfaceOp | None = None,
 ) -> SessionEvent:
-    """Assemble an event from parts that are already checked."""
-    head = _heads.get(type_)
-    if head is None:
-        head = b'{"type":%b,"seq":' % encode_text(type_).encode()
-        if len(_heads) < 1024:
-            _heads[type_] = head
-    if sources is None and operation is None:
-        line = b'%b%d,"time":%d,"data":%b}' % (head, seq, time, data_json)
-    else:
-        tail = b"" if sources is None else b',"sourceEventSeqs":' + _encode(sources)
-        if operation is not None:
-            tail += b',"surfaceOp":' + _encode(operation)
-        line = b'%b%d,"time":%d,"data":%b%b}' % (head, seq, time, data_json, tail)
-    return _seal(_intern(type_), seq, time, line, sources, operation)
+    """Assemble an event from parts that are already checked; its line is written here, once.
+
+    Raises:
+        NotJsonSerializable: A text in the data holds surrogates that JSON would merge.
+    """
+    envelope = Envelope(
+        type_,
+        seq,
+        time,
+        data,  # type: ignore[arg-type] # an encoder takes what is there
+        _UNSET if sources is None else sources,
+        _UNSET if operation is None else operation,
+    )
+    try:
+        line = _encode(envelope)
+    except (UnicodeEncodeError, RecursionError):
+        envelope.data = msgspec.Raw(encode_json(data, type_))  # type: ignore[arg-type] # it was no Raw, which is copied
+        line = _encode(envelope)
+    event = _Draft(type_, seq, time, line, sources, operation)
+    event.__class__ = SessionEvent
+    return event  # type: ignore[return-value] # its class has just become this one
 
 
-def encode_data(data: Any, event_type: str) -> bytes:
-    """Encode what a caller gives as data: a dict as it stands, a model through the vocabulary."""
+def read_data(data: Any, event_type: str) -> Payload:
+    """Check what a caller gives as data: a dict as it stands, a model through the vocabulary.
+
+    Raises:
+        NotJsonSerializable: JSON would not give it back as it is.
+        InvalidEvent: It is neither, or a model that does not hold what it should.
+    """
     if isinstance(data, dict):
-        return encode_json(data, event_type)
+        return msgspec.Raw(encode_json(data, event_type))  # at once: validators may change what they are given
     module = vocabulary()
     if isinstance(data, module.EventData):
-        return module.encode_model(data, event_type)  # type: ignore[no-any-return] # bytes
+        return module.read_model(data, event_type)  # type: ignore[no-any-return] # a payload
     raise InvalidEvent(f"{type(data).__name__} is no JSON object", event_type=event_type, path="data")
 
 
@@ -268,25 +305,32 @@ def decode_line(line: bytes) -> SessionEvent:
     """
     if type(line) is not bytes:
         line = bytes(line)
-    facts: Facts | Envelope
     try:
-        facts = decode_facts(line)
+        event = _decode(line)
     except (msgspec.MsgspecError, RecursionError, ValueError):
-        facts = read_patiently(line)
+        event = _decode_patiently(line)
     if not line.isascii():
         check_utf8(line)
     if line[0] != _OPENING or line[-1] != _CLOSING or _NEWLINE in line or _RETURN in line:
         line = one_line(line)
-    sources = facts.source_event_seqs
-    operation = facts.surface_op
-    return _seal(
-        _intern(facts.type),
+    _set_line(event, line)
+    _set_type(event, _intern(event.type))
+    return event
+
+
+def _decode_patiently(line: bytes) -> SessionEvent:
+    facts = read_patiently(line)
+    sources, operation = facts.source_event_seqs, facts.surface_op
+    event = _Draft(
+        facts.type,
         facts.seq,
         facts.time,
         line,
         None if sources is _UNSET else sources,
         None if operation is _UNSET else operation,
     )
+    event.__class__ = SessionEvent
+    return event  # type: ignore[return-value] # as in `build`
 
 
 def decode_many(lines: Iterable[bytes]) -> list[SessionEvent]:
@@ -296,14 +340,45 @@ def decode_many(lines: Iterable[bytes]) -> list[SessionEvent]:
         InvalidEvent: As `decode_line`; its `index` is the position of the line.
     """
     events: list[SessionEvent] = []
-    add = events.append
+    remaining = iter(lines)
     with gc_paused():
-        try:
-            for line in lines:
-                add(decode_line(line))
-        except InvalidEvent as error:
-            error.index = len(events)
-            raise
+        while block := list(islice(remaining, _BLOCK_LINES)):
+            quick = _decode_block(block)
+            if quick is not None:
+                events += quick
+                continue
+            for line in block:
+                try:
+                    events.append(decode_line(line))
+                except InvalidEvent as error:
+                    error.index = len(events)
+                    raise
+    return events
+
+
+def _decode_block(lines: list[bytes]) -> list[SessionEvent] | None:
+    """Read lines that each hold one compact event, in one go; None unless that is what they are.
+
+    Where a line ends with a brace and the next begins with one, a document has ended: inside of one, a comma or
+    another closing brace would follow. So as many events as lines means one in each.
+    """
+    if set(map(type, lines)) != {bytes} or not all(lines):
+        return None
+    if set(map(_first, lines)) != {_OPENING} or set(map(_last, lines)) != {_CLOSING}:
+        return None
+    block = b"\n".join(lines)
+    if _RETURN in block or block.count(b"\n") != len(lines) - 1:
+        return None
+    try:
+        if not block.isascii():
+            block.decode("utf-8")
+        events: list[SessionEvent] = _decode_lines(block)
+    except (msgspec.MsgspecError, RecursionError, ValueError):
+        return None
+    if len(events) != len(lines):
+        return None
+    _exhaust(map(_set_line, events, lines))
+    _exhaust(map(_set_type, events, map(_intern, map(_get_type, events))))
     return events
 
 
@@ -322,8 +397,10 @@ def from_columns(
         InvalidEvent: As `decode_line`.
     """
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
-    if type.__class__ is not str or type not in _heads:  # what is in there was checked when it came
+    if type.__class__ is not str or type not in _checked_types:
         check_type(type)
+        if len(_checked_types) < _TYPES_REMEMBERED:
+            _checked_types.add(_intern(type))
     if not (is_count(seq) and is_count(time)):
         raise InvalidEvent("seq and time are whole numbers", event_type=type)
     try:
@@ -338,4 +415,4 @@ def from_columns(
             raise InvalidEvent("no JSON object", event_type=type, path="data")
     sources = None if source_event_seqs is None else read_column(source_event_seqs, SOURCES, "sourceEventSeqs")
     operation = None if surface_op is None else read_column(surface_op, OPERATION, "surfaceOp")
-    return build(type, seq, time, raw, sources, operation)
+    return build(_intern(type), seq, time, msgspec.Raw(raw), sources, operation)

@@ -5,24 +5,25 @@ Flow: `append` -> model and JSON check -> automaton -> surface -> `SessionEvent`
 """
 
 from collections.abc import Callable, Iterable
+from sys import intern
 from threading import get_ident
 from time import time_ns
 from typing import TYPE_CHECKING, Any, overload
 
 from dsh_session.errors import InvalidEvent, InvalidSeed, InvalidSurfaceOp, WrongThread
 from dsh_session.event import (
+    Payload,
     Replace,
     SessionEvent,
     SurfaceOp,
     build,
     check_type,
-    encode_data,
     gc_paused,
-    is_count,
     parse_sources,
     parse_surface_op,
+    read_data,
 )
-from dsh_session.header import SessionHeader
+from dsh_session.header import MAX_INTEGER, SessionHeader
 from dsh_session.history import History
 from dsh_session.ids import SessionId
 from dsh_session.lazy import vocabulary
@@ -176,7 +177,7 @@ class Session:
         """
         if get_ident() != self._thread:
             raise WrongThread(self.header.id)
-        event_type, encoded, turn, step = _read(type, data)
+        event_type, payload, turn, step = _read(type, data)
         self._turns.check(event_type, turn, step)
         seq = len(self._events)
         operation: SurfaceOp | None = None
@@ -193,11 +194,11 @@ class Session:
             if sources and max(sources) >= seq:
                 raise InvalidEvent("names a later event", event_type=event_type, path="sourceEventSeqs")
         now = self._clock()
-        if not is_count(now):
+        if now.__class__ is not int or not 0 <= now <= MAX_INTEGER:
             raise InvalidEvent("the clock gave no milliseconds", event_type=event_type, path="time")
         if seq and self._events[-1].time > now:
             now = self._events[-1].time
-        event = build(event_type, seq, now, encoded, sources, operation)
+        event = build(event_type, seq, now, payload, sources, operation)
         self._events.append(event)
         if on_surface:
             self._surface.apply(event_type, seq, operation)
@@ -240,22 +241,39 @@ class Session:
             raise InvalidSeed(index, error.reason) from error
 
 
-def _read(model: "EventData | str", data: dict[str, Any] | None) -> tuple[str, bytes, Any, Any]:
-    """Check and encode what a caller appends; returns its type, its JSON, and the turn and step it names."""
-    if not isinstance(model, str):
-        event_type = getattr(model, "event_type", "")
-        if not event_type or data is not None:
-            raise InvalidEvent("append takes a model of an event type, or a type and its data")
+_writers: dict[type, tuple[str, Callable[[Any], dict[str, Any] | None]]] = {}
+"""For each class of models that was appended: its event type, and what gives the wire form of an instance."""
+
+
+def _read(model: "EventData | str", data: dict[str, Any] | None) -> tuple[str, Payload, Any, Any]:
+    """Check what a caller appends; returns its type, its data, and the turn and step that it names."""
+    known = _writers.get(type(model))
+    if known is not None and data is None:
+        event_type, write = known
+        payload: Payload | None = write(model)
+        if payload is None:
+            payload = read_data(model, event_type)
         fields = model.__dict__
-        return event_type, encode_data(model, event_type), fields.get("turn"), fields.get("step")
-    check_type(model)
+        return event_type, payload, fields.get("turn"), fields.get("step")
+    if isinstance(model, str):
+        return _read_named(model, data)
+    event_type = getattr(model, "event_type", "")
+    if not event_type or data is not None:
+        raise InvalidEvent("append takes a model of an event type, or a type and its data")
+    payload = read_data(model, event_type)
+    _writers[type(model)] = intern(event_type), vocabulary().closed_wire[type(model)]
+    return event_type, payload, model.__dict__.get("turn"), model.__dict__.get("step")
+
+
+def _read_named(event_type: str, data: object) -> tuple[str, Payload, Any, Any]:
+    check_type(event_type)
     if not isinstance(data, dict):
-        raise InvalidEvent(f"{type(data).__name__} is no JSON object", event_type=model, path="data")
-    encoded = encode_data(data, model)
+        raise InvalidEvent(f"{type(data).__name__} is no JSON object", event_type=event_type, path="data")
+    payload = read_data(data, event_type)
     module = vocabulary()
-    known = module.model_for(model)
+    known = module.model_for(event_type)
     if known is not None:
-        module.check_wire(known, data, model)
-    if model in NUMBERED:
-        return model, encoded, data.get("turn"), data.get("step")
-    return model, encoded, None, None
+        module.check_wire(known, data, event_type)
+    if event_type in NUMBERED:
+        return intern(event_type), payload, data.get("turn"), data.get("step")
+    return intern(event_type), payload, None, None

@@ -19,15 +19,49 @@ from dsh_session.session import Clock, Session, wall_clock
 
 
 class _Attached:
-    """A live session's place in the store."""
+    """A live session's place in the store: who is told of its events, and in which order."""
 
-    __slots__ = ("failures", "is_telling", "session", "waiting")
+    __slots__ = ("failures", "is_telling", "session", "store", "waiting")
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, store: "SessionStore", session: Session) -> None:
+        self.store = store
         self.session = session
         self.failures: list[Exception] = []
-        self.waiting: deque[SessionEvent] = deque()
+        self.waiting: deque[SessionEvent] = deque()  # appended while others are told of an earlier event
+        self.is_telling = True  # what a listener appends in `created` is told after all have been told of it
+
+    def tell(self, session: Session, event: SessionEvent) -> None:
+        """Tell of an event, in the order of the log, also when a listener appends while it is told."""
+        if self.is_telling:
+            self.waiting.append(event)
+            return
+        self.is_telling = True
+        interruption = self._tell_all(session, event)
+        if self.waiting or interruption is not None:
+            self.go_on(interruption)
         self.is_telling = False
+
+    def go_on(self, interruption: BaseException | None = None) -> None:
+        """Tell what waits; then raise what interrupted it."""
+        while self.waiting:
+            interruption = self._tell_all(self.session, self.waiting.popleft()) or interruption
+        self.is_telling = False
+        if interruption is not None:
+            raise interruption
+
+    def _tell_all(self, session: Session, event: SessionEvent) -> BaseException | None:
+        interruption: BaseException | None = None
+        for subscription in self.store._subscriptions:  # noqa: SLF001 # those of this moment
+            if subscription.event is None:
+                continue
+            try:
+                subscription.event(session, event)
+            except Exception as error:  # noqa: BLE001 # surfaces at the next flush
+                LOG.exception("a listener failed on %s of session %r", event.type, session.id)
+                self.failures.append(error)
+            except BaseException as error:  # noqa: BLE001 # raised once everybody has been told
+                interruption = interruption or error
+        return interruption
 
 
 class SessionStore:
@@ -195,9 +229,8 @@ class SessionStore:
         return attached
 
     def _attach(self, session: Session) -> Session:
-        attached = self._attached[session.id] = _Attached(session)
-        attached.is_telling = True  # what a listener appends in `created` is told after all have been told of it
-        session._on_event = self._tell  # noqa: SLF001 # the store's end of the wire
+        attached = self._attached[session.id] = _Attached(self, session)
+        session._on_event = attached.tell  # noqa: SLF001 # the store's end of the wire
         told: list[object] = []
         try:
             for subscription in self._subscriptions:
@@ -208,8 +241,7 @@ class SessionStore:
             for listener in reversed(told):
                 withdraw(listener, session)
             raise
-        attached.is_telling = False
-        self._drain(attached)
+        attached.go_on()
         return session
 
     def _detach(self, attached: _Attached) -> None:
@@ -217,33 +249,6 @@ class SessionStore:
         session._on_event = None  # noqa: SLF001 # as above
         if self._attached.get(session.id) is attached:
             del self._attached[session.id]
-
-    def _tell(self, session: Session, event: SessionEvent) -> None:
-        attached = self._attached[session.id]
-        if self._subscriptions or attached.is_telling:
-            attached.waiting.append(event)
-            if not attached.is_telling:
-                self._drain(attached)
-
-    def _drain(self, attached: _Attached) -> None:
-        """Tell what waits, in the order of the log, also when a listener appends while it is told."""
-        attached.is_telling = True
-        interruption: BaseException | None = None
-        while attached.waiting:
-            event = attached.waiting.popleft()
-            for subscription in self._subscriptions:
-                if subscription.event is None:
-                    continue
-                try:
-                    subscription.event(attached.session, event)
-                except Exception as error:  # noqa: BLE001 # surfaces at the next flush
-                    LOG.exception("a listener failed on %s of session %r", event.type, attached.session.id)
-                    attached.failures.append(error)
-                except BaseException as error:  # noqa: BLE001 # raised below, once everybody has been told
-                    interruption = interruption or error
-        attached.is_telling = False
-        if interruption is not None:
-            raise interruption
 
 
 def _is_absolute(cwd: object) -> bool:

@@ -39,7 +39,7 @@ class Turns:
         Raises:
             NestingViolation: Outside a turn, in the wrong turn or step, or a number that does not rise.
         """
-        if event_type in IN_STEP and turn == self.open_turn and step == self.open_step and step is not None:
+        if step is not None and step == self.open_step and turn == self.open_turn and event_type in IN_STEP:
             return
         problem = self._problem(event_type, turn, step)
         if problem:

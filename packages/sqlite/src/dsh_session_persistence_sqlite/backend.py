@@ -24,7 +24,7 @@ from dsh_session import (
     UnsupportedVersion,
 )
 from dsh_session_persistence import ConcurrentWriter, SequenceMismatch, SessionExists, StoredPrefix
-from dsh_session_persistence.threads import Workers
+from dsh_session_persistence.threads import Job, Workers
 from dsh_session_persistence_sqlite.database import Database
 from dsh_session_persistence_sqlite.driver_errors import translate
 from dsh_session_persistence_sqlite.lock import Locks
@@ -74,9 +74,9 @@ class SqliteBackend:
         """See `PersistenceBackend.load_stored`; the torn marker is the seq to delete from."""
         return await self._workers.read(self._load, session_id)
 
-    async def append_batch(self, header: SessionHeader, events: Sequence[SessionEvent], materialized: bool) -> None:
+    def append_batch(self, header: SessionHeader, events: Sequence[SessionEvent], materialized: bool) -> Job[None]:
         """See `PersistenceBackend.append_batch`."""
-        await self._workers.write(self._append, header, events, materialized)
+        return self._workers.write(self._append, header, events, materialized)
 
     async def commit_repair(
         self, header: SessionHeader, torn_marker: int | None, closers: Sequence[SessionEvent]

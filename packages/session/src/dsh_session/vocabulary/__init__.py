@@ -26,7 +26,7 @@ from dsh_session.vocabulary.chunks import (
     ToolCallDelta,
     UsageChunk,
 )
-from dsh_session.vocabulary.codec import check_wire, encode_model, read_payload, to_wire
+from dsh_session.vocabulary.codec import check_wire, read_model, read_payload, to_wire
 from dsh_session.vocabulary.events import (
     CORE_MODELS,
     AssistantChunk,
@@ -63,6 +63,7 @@ from dsh_session.vocabulary.parts import (
     Trigger,
     Usage,
 )
+from dsh_session.vocabulary.wire import closed_wire
 
 __all__ = [
     "CORE_MODELS",
@@ -116,10 +117,11 @@ __all__ = [
     "UsageChunk",
     "UserMessage",
     "check_wire",
-    "encode_model",
+    "closed_wire",
     "freeze_part",
     "model_for",
     "read_block",
+    "read_model",
     "read_payload",
     "registered_models",
     "to_wire",

@@ -1,0 +1,199 @@
+"""From a model to its wire form: a function for each class, made once from the class's fields.
+
+Owns what counts as vouched for: an instance that holds only declared fields, each of them exactly of a declared
+type and in its range. Refuses to validate: for what it cannot vouch it says None, and the strict way takes over.
+Flow: a model's class -> the source of a function -> `closed_wire[class](model)` -> plain containers.
+Source: the RFC on compiled writers.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from dsh_session.vocabulary.model import Part
+
+Wire = dict[str, Any] | None
+Writer = Callable[[Any], Wire]
+
+
+class _Writers(dict[type, Writer]):
+    """The writers made so far, by class; what is missing is made."""
+
+    def __missing__(self, kind: type) -> Writer:
+        if not issubclass(kind, Part):
+            return _vouch_for_nothing  # not kept: there is no end of such classes
+        writer = self[kind] = _vouch_for_nothing if has_serializers(kind) else _compile(kind)
+        return writer
+
+
+class _Members(dict[type, Writer]):
+    """The writers of the classes that a field declares."""
+
+    def __init__(self, declared: frozenset[type]) -> None:
+        super().__init__()
+        self._declared = declared
+
+    def __missing__(self, kind: type) -> Writer:
+        if kind not in self._declared:
+            return _vouch_for_nothing
+        writer = self[kind] = closed_wire[kind]
+        return writer
+
+
+def _vouch_for_nothing(_model: object) -> None:
+    return None
+
+
+closed_wire = _Writers()
+"""For each class, the function that gives the wire form of an instance, or None if it cannot vouch for it."""
+
+
+def may_be_absent(info: FieldInfo) -> bool:
+    """Tell whether a field that is None is left out of the wire form: it reads as None again."""
+    return not info.is_required() and info.default is None and info.default_factory is None
+
+
+@cache
+def has_serializers(model: type[BaseModel]) -> bool:
+    """Tell whether a plugin's model defines how it is written."""
+    decorators = model.__pydantic_decorators__
+    return bool(decorators.field_serializers or decorators.model_serializers or decorators.computed_fields)
+
+
+# ---------------------------------------------------------------- what a field may hold
+
+
+@dataclass(slots=True)
+class _Kinds:
+    """What may stand in a field as it is; whatever is not listed is not vouched for."""
+
+    scalars: set[type] = field(default_factory=set)
+    literals: set[str] = field(default_factory=set)
+    parts: set[type] = field(default_factory=set)
+    items: set[type] = field(default_factory=set)
+    bounds: list[str] = field(default_factory=list)
+
+
+def _kinds(info: FieldInfo) -> _Kinds:
+    kinds = _Kinds()
+    _add(kinds, info.annotation, info.metadata)
+    return kinds
+
+
+def _add(kinds: _Kinds, annotation: Any, metadata: Any) -> None:
+    """Sort an annotation's alternatives by what they take to check."""
+    kinds.bounds += _bounds(metadata)
+    if annotation in (int, str, bool):
+        kinds.scalars.add(annotation)
+    elif isinstance(annotation, type) and issubclass(annotation, Part):
+        kinds.parts.add(annotation)
+    elif hasattr(annotation, "__metadata__"):
+        _add(kinds, get_args(annotation)[0], annotation.__metadata__)
+    elif get_origin(annotation) is Literal:
+        kinds.literals.update(value for value in get_args(annotation) if type(value) is str)
+    elif get_origin(annotation) in (Union, UnionType):
+        for member in get_args(annotation):
+            _add(kinds, member, ())
+    elif get_origin(annotation) is list:
+        listed = _Kinds()
+        _add(listed, get_args(annotation)[0], ())
+        kinds.items |= listed.parts
+
+
+def _bounds(metadata: Any) -> Iterator[str]:
+    """Write the limits of a number as comparisons with `{}` for the value."""
+    for item in metadata:
+        if isinstance(item, FieldInfo):
+            yield from _bounds(item.metadata)
+        for name, sign in (("ge", ">="), ("gt", ">"), ("le", "<="), ("lt", "<")):
+            limit = getattr(item, name, None)
+            if type(limit) is int:
+                yield f"{{}} {sign} {limit}"
+
+
+# ---------------------------------------------------------------- the function of a class
+
+
+def _compile(model: type[Part]) -> Writer:
+    """Make the function of a class. Names stand in its source as literals, so nothing in them is read as code."""
+    source = _Source()
+    for name, info in model.model_fields.items():
+        source.add(name, info.serialization_alias or name, _kinds(info), is_optional=may_be_absent(info))
+    namespace = source.namespace
+    exec(compile(source.text(), f"<writer of {model.__qualname__}>", "exec"), namespace)  # noqa: S102 # our own text
+    writer: Writer = namespace["write"]
+    return writer
+
+
+class _Source:
+    """The source of one writer, built field by field."""
+
+    def __init__(self) -> None:
+        self.namespace: dict[str, Any] = {}
+        self._reads: list[str] = []
+        self._checks: list[str] = []
+        self._literal: list[str] = []  # the members that are always there, up to the first that may not be
+        self._rest: list[str] = []
+
+    def add(self, name: str, alias: str, kinds: _Kinds, *, is_optional: bool) -> None:
+        """Add a field: read it, check it, put it into the wire form or leave it out."""
+        number = len(self._reads)
+        value, key = f"v{number}", repr(alias)
+        self._reads.append(f"{value} = fields[{name!r}]")
+        check = self._check(number, kinds)
+        if is_optional:
+            self._checks += [f"if {value} is not None:", *_indented(check)]
+            self._rest.append(f"if {value} is not None: wire[{key}] = {value}")
+        else:
+            self._checks += check
+            if self._rest:
+                self._rest.append(f"wire[{key}] = {value}")
+            else:
+                self._literal.append(f"{key}: {value}")
+
+    def _check(self, number: int, kinds: _Kinds) -> list[str]:
+        """Write the statements that return unless a value is of its kinds; parts are put in their wire form."""
+        value = f"v{number}"
+        refuse = "return None"
+        branches: list[tuple[str, list[str]]] = []
+        for scalar in (str, int, bool):
+            if scalar in kinds.scalars:
+                bounds = " and ".join(kinds.bounds).replace("{}", value) if scalar is int else ""
+                branches.append((scalar.__name__, [f"if not ({bounds}): {refuse}"] if bounds else ["pass"]))
+            elif scalar is str and kinds.literals:
+                branches.append(("str", [f"if {value} not in {_constant(kinds.literals)}: {refuse}"]))
+        if kinds.items:
+            self.namespace[f"i{number}"] = _Members(frozenset(kinds.items))
+            listed = [f"{value} = [i{number}[type(item)](item) for item in {value}]"]
+            branches.append(("list", [*listed, f"if None in {value}: {refuse}"]))
+        lines: list[str] = []
+        for kind, body in branches:
+            lines += [f"{'elif' if lines else 'if'} type({value}) is {kind}:", *_indented(body)]
+        if kinds.parts:
+            self.namespace[f"p{number}"] = _Members(frozenset(kinds.parts))
+            last = [f"{value} = p{number}[type({value})]({value})", f"if {value} is None: {refuse}"]
+        else:
+            last = [refuse]
+        return [*lines, "else:", *_indented(last)] if lines else last
+
+    def text(self) -> str:
+        """Return the source of `write(model)`."""
+        built = "{" + ", ".join(self._literal) + "}"
+        end = [f"wire = {built}", *self._rest, "return wire"] if self._rest else [f"return {built}"]
+        reads = ["try:", *_indented(self._reads), "except KeyError: return None"] if self._reads else []
+        body = ["if model.__pydantic_extra__: return None", "fields = model.__dict__", *reads, *self._checks, *end]
+        return "\n".join(["def write(model):", *_indented(body)])
+
+
+def _constant(values: set[str]) -> str:
+    """Write a set of texts so that the interpreter keeps it as one constant."""
+    return "{" + ", ".join(map(repr, sorted(values))) + "}"
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
