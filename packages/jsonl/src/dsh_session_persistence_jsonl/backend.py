@@ -9,8 +9,7 @@ from __future__ import annotations
 import builtins
 import os
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from dsh_session import SessionEvent, SessionHeader, SessionId
 from dsh_session_persistence import ConcurrentWriter, CorruptSession, StorageFailure, StoredPrefix
@@ -157,17 +156,26 @@ class JsonlBackend:
                 self._tails.popitem(last=False)
 
     def _owned(self, session_id: SessionId) -> LogFile:
-        self._acquire(session_id)
         log = self._logs.get(session_id)
+        if log is None:
+            self._acquire(session_id)
+            log = self._logs.get(session_id)
         if log is None:
             raise ConcurrentWriter(session_id, "its file is gone")
         return log
 
 
-@contextmanager
-def _storage(doing: str) -> Iterator[None]:
+class _storage:  # noqa: N801 - used as a function; one that yields takes three times as long
     """Translate the operating system's errors."""
-    try:
-        yield
-    except OSError as error:
-        raise StorageFailure(doing, error) from error
+
+    __slots__ = ("_doing",)
+
+    def __init__(self, doing: str) -> None:
+        self._doing = doing
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, OSError):
+            raise StorageFailure(self._doing, error) from error

@@ -30,12 +30,12 @@ class Disk:
         Raises:
             OSError: The file took none or only a part of them.
         """
-        rest = memoryview(data)
-        while rest:
-            written = os.write(fd, rest)
-            if written <= 0:
+        written = os.write(fd, data)
+        while written != len(data):
+            more = os.write(fd, memoryview(data)[written:])
+            if more <= 0:
                 raise OSError(errno.EIO, "a write stored nothing")
-            rest = rest[written:]
+            written += more
 
     def truncate(self, fd: int, size_bytes: int) -> None:
         """Cut a file back."""

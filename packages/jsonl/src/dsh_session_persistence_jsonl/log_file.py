@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Self
+from operator import attrgetter
+from typing import NamedTuple, Self
 
 from dsh_session import SessionEvent, SessionId
 from dsh_session_persistence import ConcurrentWriter, SequenceMismatch
@@ -23,9 +24,10 @@ from dsh_session_persistence_jsonl.scan import End, is_event, read_end
 
 __all__ = ["LogFile", "Tail"]
 
+_line = attrgetter("line")
 
-@dataclass(frozen=True, slots=True)
-class Tail:
+
+class Tail(NamedTuple):
     """The end of a log as it was when it was last written or checked."""
 
     device: int
@@ -49,10 +51,10 @@ class LogFile:
         self.path = path
         self.tail = tail
         self._session_id = session_id
-        self._fd = fd
         self._disk = disk
-        self._checked = False  # whether the tail was compared with the file since it was opened
+        self._hold(fd)
         self._leftover = b""  # a failed batch that could not be cut away
+        self._busy = threading.RLock()  # a write whose event loop has ended is not cut short by what comes after it
         let_go_in_children(self)
 
     @classmethod
@@ -67,9 +69,10 @@ class LogFile:
 
     def close(self) -> None:
         """Give up the descriptor, and the lock with it."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        with self._busy:
+            if self._fd >= 0:
+                os.close(self._fd)
+                self._fd = -1
 
     def was_read(self) -> None:
         """Drop what is known from before the lock was taken again: its owner has just read the file anew."""
@@ -91,12 +94,13 @@ class LogFile:
             ConcurrentWriter: The file is not the one that this instance knows.
             OSError: The disk failed; nothing of the batch is stored.
         """
-        stat_now, end, changed = self._end(self._stat())
-        if events[0].seq != end.next_seq:
-            raise SequenceMismatch(end.next_seq, events[0].seq)
-        if changed:
-            raise ConcurrentWriter(self._session_id, "somebody else has written to its file")
-        self._write(stat_now, end, events)
+        with self._busy:
+            stat_now, end, changed = self._end(self._stat())
+            if events[0].seq != end.next_seq:
+                raise SequenceMismatch(end.next_seq, events[0].seq)
+            if changed:
+                raise ConcurrentWriter(self._session_id, "somebody else has written to its file")
+            self._write(stat_now, end, events)
 
     def repair(self, cut_at: int | None, closers: Sequence[SessionEvent]) -> None:
         """Cut a torn tail and append closers, durably, in this order.
@@ -106,6 +110,10 @@ class LogFile:
             ConcurrentWriter: What would be cut is no torn tail (any more).
             OSError: The disk failed.
         """
+        with self._busy:
+            self._repair(cut_at, closers)
+
+    def _repair(self, cut_at: int | None, closers: Sequence[SessionEvent]) -> None:
         stat_now = self._stat()
         if cut_at is not None:
             self._check_torn(cut_at, stat_now.st_size)
@@ -125,19 +133,23 @@ class LogFile:
 
     # ------------------------------------------------------------ what the file is now
 
+    def _hold(self, fd: int) -> None:
+        self._fd = fd
+        opened = os.fstat(fd)
+        self._identity = opened.st_ino, opened.st_dev  # stays as it is for as long as the descriptor is open
+        self._checked = False  # whether the tail was compared with the file since it was opened
+
     def _stat(self) -> os.stat_result:
         """Return the file's state, having made sure that its name still leads to it."""
         if self._fd < 0:
-            self._fd = _open_locked(self._session_id, self.path, self._disk)
-            self._checked = False
-        own = os.fstat(self._fd)
+            self._hold(_open_locked(self._session_id, self.path, self._disk))
         try:
             named = os.lstat(self.path)
         except FileNotFoundError as error:
             raise ConcurrentWriter(self._session_id, "its file is gone") from error
-        if (named.st_ino, named.st_dev) != (own.st_ino, own.st_dev):
+        if (named.st_ino, named.st_dev) != self._identity:
             raise ConcurrentWriter(self._session_id, "its file was replaced")
-        return own
+        return named
 
     def _end(self, now: os.stat_result) -> tuple[os.stat_result, End, bool]:
         """Return the file's state and end, and whether they are others than those that are known."""
@@ -170,9 +182,7 @@ class LogFile:
     # ------------------------------------------------------------ writing
 
     def _write(self, before: os.stat_result, end: End, events: Sequence[SessionEvent]) -> None:
-        lines = [event.line for event in events]
-        lines.append(b"")
-        data = b"\n".join(lines)
+        data = b"\n".join([*map(_line, events), b""])
         size_bytes = before.st_size
         self._know(before, size_bytes, end)
         synced = False
@@ -184,7 +194,7 @@ class LogFile:
             self._undo(size_bytes, data, trusted=not synced)
             raise
         self._leftover = b""
-        self._know(before, size_bytes + len(data), End(lines[-2], events[-1].seq + 1))
+        self._know(before, size_bytes + len(data), End(events[-1].line, events[-1].seq + 1))
 
     def _know(self, now: os.stat_result, size_bytes: int, end: End) -> None:
         self.tail = Tail(now.st_dev, now.st_ino, size_bytes, end)

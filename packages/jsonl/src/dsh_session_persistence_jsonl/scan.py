@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from dsh_session import InvalidEvent, InvalidHeader, SessionEvent, SessionHeader, SessionId, UnsupportedVersion
 from dsh_session.collector import age_long_log, gc_paused
@@ -27,17 +27,13 @@ _PIECE_BYTES = 1 << 20
 _TAIL_BYTES = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class End:
-    """What the last whole line of a log says.
-
-    Attributes:
-        line: That line, without its newline.
-        next_seq: The seq of the event that would follow.
-    """
+class End(NamedTuple):
+    """What the last whole line of a log says."""
 
     line: bytes
+    """That line, without its newline."""
     next_seq: int
+    """The seq of the event that would follow."""
 
 
 def scan(fd: int, session_id: SessionId) -> StoredPrefix:

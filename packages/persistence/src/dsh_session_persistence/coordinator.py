@@ -347,7 +347,7 @@ class PersistenceCoordinator:
             await _shielded(self._hand_over(slot, finishing))
             return
         try:
-            await storing.ended()
+            await storing.ended
         except asyncio.CancelledError:
             rest = self._hand_over(slot, finishing)
             rest.add_done_callback(_log_abandoned)

@@ -12,6 +12,8 @@ import atexit
 import threading
 import weakref
 from collections.abc import Callable, Generator
+from contextlib import suppress
+from contextvars import Context
 from queue import SimpleQueue
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -26,23 +28,24 @@ class Job(Generic[R]):
 
     Await it, on the event loop that it was made on, for its result. Whoever is cancelled meanwhile waits for the
     end all the same, so that nothing else touches what the call still works on. At most one task waits at a time.
+
+    Attributes:
+        ended: Await it to wait for the end only; a waiter that is cancelled goes at once, and the call goes on.
     """
 
-    __slots__ = ("_call", "_error", "_loop", "_result", "_waiter", "is_over")
+    __slots__ = ("_call", "_error", "_result", "ended")
 
     def __init__(self, call: Callable[[], R]) -> None:
         self._call: Callable[[], R] | None = call
-        self._loop = asyncio.get_running_loop()
-        self._waiter: asyncio.Future[None] | None = None
         self._result: R | None = None
         self._error: BaseException | None = None
-        self.is_over = False  # set on the loop, once the outcome has come back
+        self.ended = _End(asyncio.get_running_loop())
 
     def __await__(self) -> Generator[Any, None, R]:
         cancelled: asyncio.CancelledError | None = None
-        while not self.is_over:
+        while not self.ended.done():
             try:
-                yield from self.ended()
+                yield from self.ended.__await__()
             except asyncio.CancelledError as error:
                 cancelled = error
         if cancelled is not None:
@@ -54,31 +57,77 @@ class Job(Generic[R]):
                 del self  # the traceback leads to this frame, which must not lead back to it
         return self._result  # type: ignore[return-value] # what the call returned
 
-    def ended(self) -> asyncio.Future[None]:
-        """Return what is done when the call has ended; cancelling it changes nothing for the call."""
-        self._waiter = self._loop.create_future()
-        if self.is_over:
-            self._waiter.set_result(None)
-        return self._waiter
-
     def run(self) -> None:
-        """Make the call, on the thread; its outcome goes to the loop, unless that is closed by now."""
+        """Make the call, on the thread, and tell whoever waits."""
         call, self._call = self._call, None
         try:
             if call is not None:
                 self._result = call()
         except BaseException as error:  # noqa: BLE001 - raised where the job is awaited
             self._error = error
-        try:
-            self._loop.call_soon_threadsafe(self._arrive)
-        except RuntimeError:  # the loop is closed, and nobody waits
-            self.is_over = True
+        self.ended.come()
 
-    def _arrive(self) -> None:
-        self.is_over = True
-        waiter, self._waiter = self._waiter, None
-        if waiter is not None and not waiter.done():
-            waiter.set_result(None)
+
+class _End:
+    """The end of a call, as something that a task can wait for: asyncio takes any object with these methods.
+
+    A future would be told on the loop, and wake its task a turn of the loop later; this wakes the task itself.
+    """
+
+    __slots__ = ("_asyncio_future_blocking", "_callbacks", "_has_come", "_is_cancelled", "_loop")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._callbacks: list[tuple[Callable[..., object], Context | None]] = []  # at most one; `pop` is atomic
+        self._has_come = False
+        self._is_cancelled = False  # the waiter, not the call
+        self._asyncio_future_blocking = False
+
+    def come(self) -> None:
+        """Tell, from the thread. If the loop is closed by now, nobody waits."""
+        self._has_come = True
+        with suppress(RuntimeError):
+            self._wake(self._loop.call_soon_threadsafe)
+
+    def __await__(self) -> Generator[Any, None, None]:
+        if not self._has_come:
+            self._is_cancelled = False
+            self._asyncio_future_blocking = True
+            yield self
+
+    def add_done_callback(self, callback: Callable[..., object], *, context: Context | None = None) -> None:
+        """Have a task woken; it may be too late to be told by the thread."""
+        self._callbacks.append((callback, context))
+        if self._has_come:
+            self._wake(self._loop.call_soon)
+
+    def cancel(self, msg: object = None) -> bool:
+        """Wake the task before the end; False if the end is on its way already."""
+        if self._has_come:
+            return False
+        self._is_cancelled = self._wake(self._loop.call_soon)
+        return self._is_cancelled
+
+    def result(self) -> None:
+        """Say whether the wait was cancelled, by raising."""
+        if self._is_cancelled:
+            raise asyncio.CancelledError
+
+    def done(self) -> bool:
+        """Return whether the call has ended."""
+        return self._has_come
+
+    def get_loop(self) -> asyncio.AbstractEventLoop:
+        """Return the loop of the task that may wait."""
+        return self._loop
+
+    def _wake(self, call_soon: Callable[..., object]) -> bool:
+        try:
+            callback, context = self._callbacks.pop()
+        except IndexError:
+            return False
+        call_soon(callback, self, context=context)
+        return True
 
 
 class Workers:
@@ -109,7 +158,7 @@ class Workers:
             RuntimeError: The threads were shut down.
         """
         job = self._readers.submit(lambda: call(*args, **kwargs))
-        await job.ended()
+        await job.ended
         return await job
 
     def shutdown(self) -> None:
