@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from contextlib import closing, contextmanager
+from contextlib import closing
 
 import pytest
 
@@ -72,16 +72,14 @@ def test_a_commit_that_failed_and_came_true_is_not_stored_twice(sqlite_storage, 
             await store_log(sqlite_storage, turns())
         backend = backend_of(sqlite_storage.open())
         database = backend._database
-        transaction = database.transaction
+        write = database.write
 
-        @contextmanager
-        def failing():
-            database.transaction = transaction
-            with transaction() as connection:
-                yield connection
+        def failing(work):
+            database.write = write
+            write(work)
             raise sqlite3.OperationalError("disk I/O error")
 
-        database.transaction = failing
+        database.write = failing
         batch = turns() if first else _more(2)
         with pytest.raises(StorageFailure):
             await backend.append_batch(header(), batch, materialized=not first)
@@ -266,13 +264,15 @@ def test_only_one_instance_has_its_turn_to_write(tmp_path):
     entered = threading.Event()
 
     def enter():
-        with second.turn():
-            entered.set()
+        second.take_turn()
+        entered.set()
+        second.end_turn()
 
     thread = threading.Thread(target=enter)
-    with first.turn():
-        thread.start()
-        assert not entered.wait(0.05)
+    first.take_turn()
+    thread.start()
+    assert not entered.wait(0.05)
+    first.end_turn()
     thread.join()
     assert entered.is_set()
     first.close()

@@ -9,7 +9,8 @@ from __future__ import annotations
 import builtins
 import os
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from dsh_session import SessionEvent, SessionHeader, SessionId
 from dsh_session_persistence import ConcurrentWriter, CorruptSession, StorageFailure, StoredPrefix
@@ -117,15 +118,20 @@ class JsonlBackend:
         return None
 
     def _append(self, header: SessionHeader, events: Sequence[SessionEvent], materialized: bool) -> None:
-        with _storage(f"storing events of session {header.id!r}"):
+        try:  # not `_storage`, which takes longer than all the rest that is not the disk's
             if materialized:
                 self._owned(header.id).append(events)
-                return
-            folder = self._layout.folder(header.cwd)
-            if folder not in self._swept and os.path.isdir(folder):  # noqa: PTH112 - strings, as in the layout
-                sweep(folder, self._disk)
-            self._swept.add(folder)
-            self._logs[header.id] = create_log(self._layout, header, events, self._disk)
+            else:
+                self._create(header, events)
+        except OSError as error:
+            raise StorageFailure(f"storing events of session {header.id!r}", error) from error
+
+    def _create(self, header: SessionHeader, events: Sequence[SessionEvent]) -> None:
+        folder = self._layout.folder(header.cwd)
+        if folder not in self._swept and os.path.isdir(folder):  # noqa: PTH112 - strings, as in the layout
+            sweep(folder, self._disk)
+        self._swept.add(folder)
+        self._logs[header.id] = create_log(self._layout, header, events, self._disk)
 
     def _repair(self, header: SessionHeader, torn_marker: int | None, closers: Sequence[SessionEvent]) -> None:
         with _storage(f"repairing session {header.id!r}"):
@@ -165,17 +171,10 @@ class JsonlBackend:
         return log
 
 
-class _storage:  # noqa: N801 - used as a function; one that yields takes three times as long
+@contextmanager
+def _storage(doing: str) -> Iterator[None]:
     """Translate the operating system's errors."""
-
-    __slots__ = ("_doing",)
-
-    def __init__(self, doing: str) -> None:
-        self._doing = doing
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, OSError):
-            raise StorageFailure(self._doing, error) from error
+    try:
+        yield
+    except OSError as error:
+        raise StorageFailure(doing, error) from error

@@ -52,6 +52,7 @@ class LogFile:
         self.tail = tail
         self._session_id = session_id
         self._disk = disk
+        self._fd = -1
         self._hold(fd)
         self._leftover = b""  # a failed batch that could not be cut away
         self._busy = threading.RLock()  # a write whose event loop has ended is not cut short by what comes after it

@@ -40,7 +40,7 @@ from dsh_session_persistence.recovery import plan_repair
 from dsh_session_persistence.slots import Slot, Slots
 from dsh_session_persistence.stored import StoredSession
 from dsh_session_persistence.threads import Job
-from dsh_session_persistence.write_behind import WriteBehind
+from dsh_session_persistence.write_behind import WriteBehind, running_loop
 
 __all__ = ["PersistenceCoordinator"]
 
@@ -164,7 +164,7 @@ class PersistenceCoordinator:
             return
         self._in_background(live, lambda slot: bind(self._medium, slot, live))
         if session.events:
-            live.add(0)
+            live.look()
 
     def withdrawn(self, session: Session) -> None:
         """A session that was announced is no more: its id is as free as before."""
@@ -176,8 +176,11 @@ class PersistenceCoordinator:
     def event(self, session: Session, event: SessionEvent) -> None:
         """An event was appended: it is pending from now on."""
         live = self._live.get(session)
-        if live is not None:
-            live.add(len(event.line))
+        if live is None:
+            return
+        live.pending_bytes += len(event.line)
+        if live.armed_in is not running_loop() or live.pending_bytes > self._max_pending_bytes:
+            live.look()
 
     async def flush(self, session: Session) -> None:
         """Store everything that the session holds; returning is the acknowledgement.

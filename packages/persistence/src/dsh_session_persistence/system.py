@@ -12,6 +12,11 @@ import os
 import sys
 from pathlib import Path
 
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
 __all__ = [
     "lock_owner",
     "make_private",
@@ -38,13 +43,9 @@ def try_lock(fd: int) -> bool:
     """
     try:
         if sys.platform == "win32":
-            import msvcrt
-
             os.lseek(fd, _WINDOWS_LOCK_OFFSET, os.SEEK_SET)
             msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
         else:
-            import fcntl
-
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in _CONTENDED:
@@ -56,13 +57,9 @@ def try_lock(fd: int) -> bool:
 def unlock(fd: int) -> None:
     """Give the lock of an open file back; closing its descriptor does so, too."""
     if sys.platform == "win32":
-        import msvcrt
-
         os.lseek(fd, _WINDOWS_LOCK_OFFSET, os.SEEK_SET)
         msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
     else:
-        import fcntl
-
         fcntl.flock(fd, fcntl.LOCK_UN)
 
 
@@ -84,8 +81,6 @@ def lock_owner(fd: int) -> str | None:
 def sync_file(fd: int) -> None:
     """Return when the bytes and the size of a file would survive a power loss."""
     if sys.platform == "darwin":
-        import fcntl
-
         fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
     elif hasattr(os, "fdatasync"):
         os.fdatasync(fd)

@@ -101,7 +101,7 @@ class _End:
         if self._has_come:
             self._wake(self._loop.call_soon)
 
-    def cancel(self, msg: object = None) -> bool:
+    def cancel(self, msg: object = None) -> bool:  # noqa: ARG002 # what a task gives
         """Wake the task before the end; False if the end is on its way already."""
         if self._has_come:
             return False

@@ -12,7 +12,11 @@ from collections.abc import Callable
 
 from dsh_session import Session
 
-__all__ = ["WriteBehind"]
+__all__ = ["WriteBehind", "running_loop"]
+
+_NOWHERE = object()
+
+running_loop = asyncio._get_running_loop  # noqa: SLF001 - it tells of none without an exception
 
 
 class WriteBehind:
@@ -26,13 +30,13 @@ class WriteBehind:
     """
 
     __slots__ = (
-        "_loop",
         "_max_delay_s",
         "_max_pending_bytes",
-        "_pending_bytes",
         "_timer",
         "_write",
+        "armed_in",
         "displaced",
+        "pending_bytes",
         "reported",
         "session",
     )
@@ -48,42 +52,35 @@ class WriteBehind:
         self.session = session
         self.reported = False  # whether a caller has seen that this session cannot be stored under its id
         self.displaced = False  # whether another session has taken the id while this one was empty
+        self.pending_bytes = 0  # counted by whoever is told of an event, for nothing is called as often
+        self.armed_in: asyncio.AbstractEventLoop | object = _NOWHERE  # the loop of the timer
         self._write = write
         self._max_delay_s = max_delay_s
         self._max_pending_bytes = max_pending_bytes
-        self._pending_bytes = 0
         self._timer: asyncio.TimerHandle | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
 
-    def add(self, size_bytes: int) -> None:
-        """Count an event that was just appended. Without a running loop nothing is written early."""
-        self._pending_bytes += size_bytes
-        if self._pending_bytes > self._max_pending_bytes:
-            self._fire_if_running()
-        elif self._timer is None or (self._loop is not None and self._loop.is_closed()):
-            self._arm()  # a timer whose loop ended before its window did will never fire
+    def look(self) -> None:
+        """Start the window, or end it if too much is pending. Without a running loop nothing is written early."""
+        loop = running_loop()
+        if loop is None:
+            return
+        if self.pending_bytes > self._max_pending_bytes:
+            self._fire()
+        elif self._timer is None or self._is_over():
+            self.armed_in = loop
+            self._timer = loop.call_later(self._max_delay_s, self._fire)
 
     def settle(self) -> None:
         """Forget the window: everything pending is being written now."""
-        self._pending_bytes = 0
+        self.pending_bytes = 0
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+            self.armed_in = _NOWHERE
 
-    def _arm(self) -> None:
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            return
-        self._loop = loop
-        self._timer = loop.call_later(self._max_delay_s, self._fire)
-
-    def _fire_if_running(self) -> None:
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return
-        self._fire()
+    def _is_over(self) -> bool:
+        """Return whether the timer will never fire, because its loop ended before its window did."""
+        return isinstance(self.armed_in, asyncio.AbstractEventLoop) and self.armed_in.is_closed()
 
     def _fire(self) -> None:
         self.settle()

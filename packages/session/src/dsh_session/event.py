@@ -51,6 +51,7 @@ __all__ = [
     "SurfaceOp",
     "build",
     "check_type",
+    "column_rows",
     "decode_line",
     "decode_many",
     "from_columns",
@@ -61,12 +62,16 @@ __all__ = [
     "read_data",
 ]
 
-Payload = dict[str, Any] | msgspec.Raw
-"""Data on its way into a line: containers that JSON carries as they are, or JSON that is already written."""
+Payload = msgspec.Struct | msgspec.Raw
+"""Data on its way into a line: a wire form that JSON carries as it is, or JSON that is already written."""
 
 _encode = msgspec.json.Encoder().encode
 _UNSET = msgspec.UNSET
 _OPENING, _CLOSING, _NEWLINE, _RETURN = b"{}\n\r"  # a number is looked for ten times as fast as a byte string
+_DATA_KEY = (
+    b',"data":'  # in a line that was written here it first stands where it should: a text has no bare quotes
+)
+_DATA_KEY_BYTES = len(_DATA_KEY)
 _BLOCK_LINES = 4096
 _TYPES_REMEMBERED = 1024
 _checked_types: set[str] = set()  # what is in there was checked when it came
@@ -78,7 +83,7 @@ if TYPE_CHECKING:
     _Line: TypeAlias = bytes
     _Sources: TypeAlias = tuple[int, ...] | None
     _Operation: TypeAlias = SurfaceOp | None
-    _Data: TypeAlias = FrozenDict | None
+    _Data: TypeAlias = FrozenDict | msgspec.UnsetType | None
 else:
     # What the decoder is to take: any data, which it skips (the line takes its place), no nulls, and no document
     # for the last field.
@@ -100,7 +105,8 @@ class _Draft(
     line: _Line
     source_event_seqs: _Sources = None
     surface_op: _Operation = None
-    _data: _Data = None
+    _data: _Data = _UNSET
+    """The decoded data, once it was read. Before: None if the line was written here, unset if it was read."""
 
 
 class _Constructor(msgspec.StructMeta):
@@ -173,7 +179,7 @@ class SessionEvent(_Draft, metaclass=_Constructor):
             InvalidEvent: It holds a number that Python cannot hold (1e999, or too many digits).
         """
         value = self._data
-        if value is None:
+        if value is None or value is _UNSET:
             try:
                 value = freeze(decode_json(self.data_json))
             except ValueError as error:
@@ -184,6 +190,9 @@ class SessionEvent(_Draft, metaclass=_Constructor):
     @property
     def data_json(self) -> bytes:
         """The JSON of `data` as it stands in the line, undecoded."""
+        if self._data is None and self.source_event_seqs is None and self.surface_op is None:
+            line = self.line
+            return line[line.index(_DATA_KEY) + _DATA_KEY_BYTES : -1]
         try:
             return bytes(decode_envelope(self.line).data)
         except (msgspec.MsgspecError, RecursionError):
@@ -261,20 +270,17 @@ def build(  # noqa: PLR0917 # one call an event: keywords cost a tenth of it
     Raises:
         NotJsonSerializable: A text in the data holds surrogates that JSON would merge.
     """
-    envelope = Envelope(
-        type_,
-        seq,
-        time,
-        data,  # type: ignore[arg-type] # an encoder takes what is there
-        _UNSET if sources is None else sources,
-        _UNSET if operation is None else operation,
-    )
+    envelope = Envelope(type_, seq, time, data)  # type: ignore[arg-type] # an encoder takes what is there
+    if sources is not None:
+        envelope.source_event_seqs = sources
+    if operation is not None:
+        envelope.surface_op = operation
     try:
         line = _encode(envelope)
     except (UnicodeEncodeError, RecursionError):
-        envelope.data = msgspec.Raw(encode_json(data, type_))  # type: ignore[arg-type] # it was no Raw, which is copied
+        envelope.data = msgspec.Raw(encode_json(msgspec.to_builtins(data), type_))
         line = _encode(envelope)
-    event = _Draft(type_, seq, time, line, sources, operation)
+    event = _Draft(type_, seq, time, line, sources, operation, None)
     event.__class__ = SessionEvent
     return event  # type: ignore[return-value] # its class has just become this one
 
@@ -380,6 +386,45 @@ def _decode_block(lines: list[bytes]) -> list[SessionEvent] | None:
     _exhaust(map(_set_line, events, lines))
     _exhaust(map(_set_type, events, map(_intern, map(_get_type, events))))
     return events
+
+
+def column_rows(key: str, events: Iterable[SessionEvent]) -> list[tuple[Any, ...]]:
+    """Take events apart into rows: a key, then seq, type, time, and the JSON of the other three envelope fields.
+
+    Args:
+        key: Stands first in each row.
+        events: The events.
+
+    Returns:
+        A tuple of seven for each; JSON is text (lone surrogates are escapes), None where a field is absent.
+    """
+    return [
+        (
+            key,
+            event.seq,
+            event.type,
+            event.time,
+            (line := event.line)[line.index(_DATA_KEY) + _DATA_KEY_BYTES : -1].decode(),
+            None,
+            None,
+        )
+        if event._data is None and event.source_event_seqs is None and event.surface_op is None  # noqa: SLF001 # as `data_json`, in line: for most of what is ever stored
+        else _column_row(key, event)
+        for event in events
+    ]
+
+
+def _column_row(key: str, event: SessionEvent) -> tuple[Any, ...]:
+    sources, operation = event.source_event_seqs_json, event.surface_op_json
+    return (
+        key,
+        event.seq,
+        event.type,
+        event.time,
+        event.data_json.decode(),
+        None if sources is None else sources.decode(),
+        None if operation is None else operation.decode(),
+    )
 
 
 def from_columns(

@@ -19,17 +19,18 @@ from dsh_session.event import (
     build,
     check_type,
     gc_paused,
+    is_count,
     parse_sources,
     parse_surface_op,
     read_data,
 )
-from dsh_session.header import MAX_INTEGER, SessionHeader
+from dsh_session.header import SessionHeader
 from dsh_session.history import History
 from dsh_session.ids import SessionId
 from dsh_session.lazy import vocabulary
 from dsh_session.log import EventLog
 from dsh_session.surface import SURFACE_TYPES, Surface
-from dsh_session.turns import BOUNDARIES, NUMBERED, Turns
+from dsh_session.turns import BOUNDARIES, IN_STEP, NUMBERED, Turns
 
 if TYPE_CHECKING:
     from dsh_session.vocabulary import EventData, Message
@@ -43,6 +44,16 @@ _WATCHED = BOUNDARIES | SURFACE_TYPES
 def wall_clock() -> int:
     """Read the system's clock, in milliseconds since the Unix epoch."""
     return time_ns() // 1_000_000
+
+
+def _checked(clock: Clock) -> Callable[[], int | None]:
+    """Have a clock of the caller's give None for what is no time."""
+
+    def read() -> int | None:
+        now = clock()
+        return now if is_count(now) else None
+
+    return read
 
 
 class Session:
@@ -79,7 +90,7 @@ class Session:
         self, header: SessionHeader, *, seed: Iterable[SessionEvent] = (), clock: Clock = wall_clock
     ) -> None:
         object.__setattr__(self, "header", header)
-        self._clock = clock
+        self._clock: Callable[[], int | None] = wall_clock if clock is wall_clock else _checked(clock)
         self._thread = get_ident()
         self._turns = Turns()
         self._surface = Surface()
@@ -177,36 +188,55 @@ class Session:
         """
         if get_ident() != self._thread:
             raise WrongThread(self.header.id)
-        event_type, payload, turn, step = _read(type, data)
-        self._turns.check(event_type, turn, step)
-        seq = len(self._events)
-        operation: SurfaceOp | None = None
-        on_surface = event_type in SURFACE_TYPES
-        if on_surface:
-            operation = "append" if surface_op is None else parse_surface_op(surface_op, event_type)
-            if isinstance(operation, Replace):
-                self._surface.span(event_type, operation)
-        elif surface_op is not None:
-            raise InvalidSurfaceOp(event_type, "this type derives no message")
-        sources = None
-        if source_event_seqs is not None:
-            sources = parse_sources(source_event_seqs, event_type)
-            if sources and max(sources) >= seq:
-                raise InvalidEvent("names a later event", event_type=event_type, path="sourceEventSeqs")
-        now = self._clock()
-        if now.__class__ is not int or not 0 <= now <= MAX_INTEGER:
+        known = _writers.get(type.__class__) if data is None else None
+        if known is None:
+            event_type, payload, turn, step = _read(type, data)
+        else:  # as `_read`, for most of what is ever appended
+            event_type, write = known
+            payload = write(type) or read_data(type, event_type)
+            fields = type.__dict__
+            turn, step = fields.get("turn"), fields.get("step")
+        turns = self._turns
+        if step is None or step != turns.open_step or turn != turns.open_turn or event_type not in IN_STEP:
+            turns.check(event_type, turn, step)
+        operation = sources = None
+        is_watched = event_type in _WATCHED
+        if is_watched or surface_op is not None or source_event_seqs is not None:
+            operation = self._read_operation(event_type, surface_op)
+            sources = self._read_sources(event_type, source_event_seqs)
+        now = time_ns() // 1_000_000 if self._clock is wall_clock else self._clock()
+        if now is None:
             raise InvalidEvent("the clock gave no milliseconds", event_type=event_type, path="time")
-        if seq and self._events[-1].time > now:
-            now = self._events[-1].time
+        events = self._events
+        seq = len(events)
+        if seq and now < events[-1].time:
+            now = events[-1].time
         event = build(event_type, seq, now, payload, sources, operation)
-        self._events.append(event)
-        if on_surface:
-            self._surface.apply(event_type, seq, operation)
-        elif event_type in BOUNDARIES:
-            self._turns.advance(event_type, seq, turn, step)
+        events.append(event)
+        if is_watched:
+            if operation is None:
+                turns.advance(event_type, seq, turn, step)
+            else:
+                self._surface.apply(event_type, seq, operation)
         if self._on_event is not None:
             self._on_event(self, event)
         return event
+
+    def _read_operation(self, event_type: str, surface_op: SurfaceOp | None) -> SurfaceOp | None:
+        if event_type not in SURFACE_TYPES:
+            if surface_op is not None:
+                raise InvalidSurfaceOp(event_type, "this type derives no message")
+            return None
+        operation = "append" if surface_op is None else parse_surface_op(surface_op, event_type)
+        if isinstance(operation, Replace):
+            self._surface.span(event_type, operation)
+        return operation
+
+    def _read_sources(self, event_type: str, source_event_seqs: Iterable[int] | None) -> tuple[int, ...] | None:
+        sources = parse_sources(source_event_seqs, event_type)
+        if sources and max(sources) >= len(self._events):
+            raise InvalidEvent("names a later event", event_type=event_type, path="sourceEventSeqs")
+        return sources
 
     def derive_messages(self) -> "list[Message]":
         """Derive the history that a model sees. Its cost follows what is new, not the length of the log.
@@ -241,20 +271,12 @@ class Session:
             raise InvalidSeed(index, error.reason) from error
 
 
-_writers: dict[type, tuple[str, Callable[[Any], dict[str, Any] | None]]] = {}
+_writers: dict[type, tuple[str, Callable[[Any], Payload | None]]] = {}
 """For each class of models that was appended: its event type, and what gives the wire form of an instance."""
 
 
 def _read(model: "EventData | str", data: dict[str, Any] | None) -> tuple[str, Payload, Any, Any]:
     """Check what a caller appends; returns its type, its data, and the turn and step that it names."""
-    known = _writers.get(type(model))
-    if known is not None and data is None:
-        event_type, write = known
-        payload: Payload | None = write(model)
-        if payload is None:
-            payload = read_data(model, event_type)
-        fields = model.__dict__
-        return event_type, payload, fields.get("turn"), fields.get("step")
     if isinstance(model, str):
         return _read_named(model, data)
     event_type = getattr(model, "event_type", "")

@@ -21,12 +21,13 @@ from dsh_session.session import Clock, Session, wall_clock
 class _Attached:
     """A live session's place in the store: who is told of its events, and in which order."""
 
-    __slots__ = ("failures", "is_telling", "session", "store", "waiting")
+    __slots__ = ("failures", "interruption", "is_telling", "session", "store", "waiting")
 
     def __init__(self, store: "SessionStore", session: Session) -> None:
         self.store = store
         self.session = session
         self.failures: list[Exception] = []
+        self.interruption: BaseException | None = None
         self.waiting: deque[SessionEvent] = deque()  # appended while others are told of an earlier event
         self.is_telling = True  # what a listener appends in `created` is told after all have been told of it
 
@@ -36,32 +37,36 @@ class _Attached:
             self.waiting.append(event)
             return
         self.is_telling = True
-        interruption = self._tell_all(session, event)
-        if self.waiting or interruption is not None:
-            self.go_on(interruption)
+        for hear in self.store._hearing:  # noqa: SLF001 # those of this moment
+            try:
+                hear(session, event)
+            except BaseException as error:  # noqa: BLE001 # once everybody has been told
+                self._failed(event, error)
+        if self.waiting or self.interruption is not None:
+            self.go_on()
         self.is_telling = False
 
-    def go_on(self, interruption: BaseException | None = None) -> None:
+    def go_on(self) -> None:
         """Tell what waits; then raise what interrupted it."""
         while self.waiting:
-            interruption = self._tell_all(self.session, self.waiting.popleft()) or interruption
+            event = self.waiting.popleft()
+            for hear in self.store._hearing:  # noqa: SLF001 # as above
+                try:
+                    hear(self.session, event)
+                except BaseException as error:  # noqa: BLE001 # as above
+                    self._failed(event, error)
         self.is_telling = False
+        interruption, self.interruption = self.interruption, None
         if interruption is not None:
             raise interruption
 
-    def _tell_all(self, session: Session, event: SessionEvent) -> BaseException | None:
-        interruption: BaseException | None = None
-        for subscription in self.store._subscriptions:  # noqa: SLF001 # those of this moment
-            if subscription.event is None:
-                continue
-            try:
-                subscription.event(session, event)
-            except Exception as error:  # noqa: BLE001 # surfaces at the next flush
-                LOG.exception("a listener failed on %s of session %r", event.type, session.id)
-                self.failures.append(error)
-            except BaseException as error:  # noqa: BLE001 # raised once everybody has been told
-                interruption = interruption or error
-        return interruption
+    def _failed(self, event: SessionEvent, error: BaseException) -> None:
+        """Keep a failure for the next flush, and an interruption until everybody has been told."""
+        if isinstance(error, Exception):
+            LOG.exception("a listener failed on %s of session %r", event.type, self.session.id)
+            self.failures.append(error)
+        elif self.interruption is None:
+            self.interruption = error
 
 
 class SessionStore:
@@ -83,6 +88,7 @@ class SessionStore:
         self._clock = clock
         self._attached: dict[str, _Attached] = {}
         self._subscriptions: tuple[Subscription, ...] = ()
+        self._hearing: tuple[Callable[[Session, SessionEvent], None], ...] = ()  # the listeners' `event` methods
 
     def create(
         self,
@@ -183,12 +189,16 @@ class SessionStore:
             A function that ends the subscription; calling it again does nothing.
         """
         subscription = Subscription(listener)
-        self._subscriptions = (*self._subscriptions, subscription)
+        self._listen((*self._subscriptions, subscription))
 
         def unsubscribe() -> None:
-            self._subscriptions = tuple(kept for kept in self._subscriptions if kept is not subscription)
+            self._listen(tuple(kept for kept in self._subscriptions if kept is not subscription))
 
         return unsubscribe
+
+    def _listen(self, subscriptions: tuple[Subscription, ...]) -> None:
+        self._subscriptions = subscriptions
+        self._hearing = tuple(each.event for each in subscriptions if each.event is not None)
 
     async def flush(self, session: Session) -> None:
         """Wait until every listener has made the session durable. Every listener runs.

@@ -39,8 +39,6 @@ class Turns:
         Raises:
             NestingViolation: Outside a turn, in the wrong turn or step, or a number that does not rise.
         """
-        if step is not None and step == self.open_step and turn == self.open_turn and event_type in IN_STEP:
-            return
         problem = self._problem(event_type, turn, step)
         if problem:
             raise NestingViolation(event_type, problem, open_turn=self.open_turn, open_step=self.open_step)

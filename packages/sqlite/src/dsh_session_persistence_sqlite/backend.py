@@ -23,6 +23,7 @@ from dsh_session import (
     SessionId,
     UnsupportedVersion,
 )
+from dsh_session.event import column_rows
 from dsh_session_persistence import ConcurrentWriter, SequenceMismatch, SessionExists, StoredPrefix
 from dsh_session_persistence.threads import Job, Workers
 from dsh_session_persistence_sqlite.database import Database
@@ -35,8 +36,8 @@ from dsh_session_persistence_sqlite.rows import (
     SELECT_EVENTS,
     SELECT_LISTED,
     SELECT_ORPHAN,
+    SELECT_TAIL,
     event_from_row,
-    event_rows,
     header_from_row,
     header_row,
     read_prefix,
@@ -44,6 +45,8 @@ from dsh_session_persistence_sqlite.rows import (
 from dsh_session_persistence_sqlite.schema import JournalMode, check_journal_mode
 
 __all__ = ["SqliteBackend"]
+
+_ROWS_A_STEP = 1000
 
 _log = logging.getLogger("dsh_session_persistence_sqlite")
 
@@ -117,34 +120,40 @@ class SqliteBackend:
 
     def _append(self, header: SessionHeader, events: Sequence[SessionEvent], materialized: bool) -> None:
         _check_id(header.id)
-        with _storage(f"storing events of session {header.id!r}", header.id):
-            try:
-                if materialized:
-                    self._extend(header, events)
-                else:
-                    self._create(header, events)
-            except sqlite3.DatabaseError:
+        try:  # not `_storage`, which takes longer than all the rest that is not SQLite's
+            if materialized:
+                self._extend(header.id, events)
+            else:
+                self._create(header, events)
+        except (sqlite3.Error, OSError) as error:
+            if isinstance(error, sqlite3.DatabaseError):
                 self._unsure[header.id] = events
-                raise
-            self._unsure.pop(header.id, None)
+            raise translate(error, f"storing events of session {header.id!r}", header.id) from error
+        self._unsure.pop(header.id, None)
 
-    def _extend(self, header: SessionHeader, events: Sequence[SessionEvent]) -> None:
-        self._locks.own(header.id)
-        with self._database.transaction() as connection:
-            self._drop_leftover(connection, header.id)
-            _check_follows(connection, header.id, events[0])
-            _insert(connection, header.id, events)
+    def _extend(self, session_id: SessionId, events: Sequence[SessionEvent]) -> None:
+        def extend(connection: sqlite3.Connection) -> None:
+            self._drop_leftover(connection, session_id)
+            _check_follows(connection, session_id, events[0])
+            _insert(connection, session_id, events)
+
+        self._locks.own(session_id)
+        self._database.write(extend)
 
     def _create(self, header: SessionHeader, events: Sequence[SessionEvent]) -> None:
         taken = False
+
+        def create(connection: sqlite3.Connection) -> None:
+            nonlocal taken
+            self._drop_leftover(connection, header.id)
+            _check_free(connection, header.id)
+            self._locks.own(header.id)
+            taken = True
+            connection.execute(INSERT_HEADER, header_row(header))
+            _insert(connection, header.id, events)
+
         try:
-            with self._database.transaction() as connection:
-                self._drop_leftover(connection, header.id)
-                _check_free(connection, header.id)
-                self._locks.own(header.id)
-                taken = True
-                connection.execute(INSERT_HEADER, header_row(header))
-                _insert(connection, header.id, events)
+            self._database.write(create)
         except BaseException:
             if taken:
                 self._locks.disown(header.id)
@@ -165,27 +174,30 @@ class SqliteBackend:
                 connection.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
 
     def _repair(self, header: SessionHeader, torn_marker: int | None, closers: Sequence[SessionEvent]) -> None:
+        def repair(connection: sqlite3.Connection) -> None:
+            if torn_marker is not None:
+                _cut(connection, header.id, torn_marker)
+            if closers:
+                _check_follows(connection, header.id, closers[0])
+                _insert(connection, header.id, closers)
+
         with _storage(f"repairing session {header.id!r}", header.id):
             self._locks.own(header.id)
-            with self._database.transaction() as connection:
-                if torn_marker is not None:
-                    _cut(connection, header.id, torn_marker)
-                if closers:
-                    _check_follows(connection, header.id, closers[0])
-                    _insert(connection, header.id, closers)
+            self._database.write(repair)
 
     def _list(self) -> builtins.list[SessionHeader]:
         with _storage(f"listing {self.path}"):
             return self._database.read(_listed, [])
 
     def _acquire(self, session_id: SessionId) -> None:
+        def acquire(connection: sqlite3.Connection) -> None:
+            if _is_stored(connection, session_id):
+                self._locks.own(session_id)
+
         _check_id(session_id)
         with _storage(f"opening session {session_id!r}", session_id):
-            if not self._database.exists():
-                return
-            with self._database.transaction() as connection:
-                if _is_stored(connection, session_id):
-                    self._locks.own(session_id)
+            if self._database.exists():
+                self._database.write(acquire)
 
     def _close(self) -> None:
         with _storage(f"closing {self.path}"):
@@ -214,16 +226,18 @@ def _check_free(connection: sqlite3.Connection, session_id: SessionId) -> None:
 
 def _check_follows(connection: sqlite3.Connection, session_id: SessionId, event: SessionEvent) -> None:
     """Raise unless an event follows the stored tail; inside the transaction that stores it."""
-    last = connection.execute("SELECT max(seq) FROM events WHERE session_id = ?", (session_id,)).fetchone()[0]
+    last, is_stored = connection.execute(SELECT_TAIL, (session_id,)).fetchone()
     expected = 0 if last is None else last + 1
     if event.seq != expected:
         raise SequenceMismatch(expected, event.seq)
-    if not _is_stored(connection, session_id):
+    if not is_stored:
         raise ConcurrentWriter(session_id, "what was stored is gone")
 
 
 def _insert(connection: sqlite3.Connection, session_id: SessionId, events: Sequence[SessionEvent]) -> None:
-    connection.executemany(INSERT_EVENT, event_rows(session_id, events))
+    for start in range(0, len(events), _ROWS_A_STEP):
+        rows = column_rows(session_id, events[start : start + _ROWS_A_STEP])
+        connection.executemany(INSERT_EVENT, rows)
 
 
 def _cut(connection: sqlite3.Connection, session_id: SessionId, from_seq: int) -> None:

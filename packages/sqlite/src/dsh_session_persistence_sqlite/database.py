@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from dsh_session_persistence import ConcurrentWriter
@@ -44,9 +44,8 @@ class Database:
         """Return whether there is a database."""
         return os.path.exists(self.path)  # noqa: PTH110 - a string, as SQLite takes it
 
-    @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Write: all that happens within is committed durably, or nothing of it.
+    def write(self, work: Callable[[sqlite3.Connection], R]) -> R:
+        """Run `work` in a transaction: all that it does is committed durably, or nothing of it.
 
         Only ever used on the one writing thread.
 
@@ -57,19 +56,26 @@ class Database:
         """
         if self._writer is None:
             _make_private_folder(os.path.dirname(self.path))  # noqa: PTH120 - a string, as SQLite takes it
-        with self._locks.turn():
+        self._locks.take_turn()
+        try:
             connection = self._open_writer()
             try:
                 connection.execute("BEGIN IMMEDIATE")
-                yield connection
+                result = work(connection)
                 connection.execute("COMMIT")
             except BaseException as error:
-                with suppress(sqlite3.Error):
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-                if isinstance(error, sqlite3.Error) and not isinstance(error, sqlite3.IntegrityError):
-                    self._drop_writer()
+                self._roll_back(connection, error)
                 raise
+        finally:
+            self._locks.end_turn()
+        return result
+
+    def _roll_back(self, connection: sqlite3.Connection, error: BaseException) -> None:
+        with suppress(sqlite3.Error):
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        if isinstance(error, sqlite3.Error) and not isinstance(error, sqlite3.IntegrityError):
+            self._drop_writer()
 
     def read(self, work: Callable[[sqlite3.Connection], R], default: R) -> R:
         """Run `work` on this thread's reading connection; return `default` if there is no database.
@@ -101,11 +107,12 @@ class Database:
         while self._all_readers:
             self._all_readers.pop().close()
         if self._writer is not None:
-            with self._locks.turn():
-                try:
-                    self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                finally:
-                    self._drop_writer()
+            self._locks.take_turn()
+            try:
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                self._drop_writer()
+                self._locks.end_turn()
 
     def abandon(self) -> None:
         """Close all connections as they are."""

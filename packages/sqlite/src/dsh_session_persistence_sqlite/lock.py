@@ -10,8 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 from dsh_session import SessionId
 from dsh_session_persistence import ConcurrentWriter
@@ -72,9 +71,8 @@ class Locks:
             os.close(self._turn)
             self._turn = -1
 
-    @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Be the only instance, over all processes, that writes or checkpoints the database.
+    def take_turn(self) -> None:
+        """Be the only instance, over all processes, that writes or checkpoints the database, until `end_turn`.
 
         Raises:
             TimeoutError: Another one keeps its turn for too long.
@@ -82,15 +80,17 @@ class Locks:
         """
         if self._turn < 0:
             self._turn = self._open("writer.lock")
+        if try_lock(self._turn):
+            return
         give_up_at = time.monotonic() + _TURN_TIMEOUT_S
         while not try_lock(self._turn):
             if time.monotonic() > give_up_at:
                 raise TimeoutError(f"{self._folder}: another writer keeps its turn")
             time.sleep(_TURN_POLL_S)
-        try:
-            yield
-        finally:
-            unlock(self._turn)
+
+    def end_turn(self) -> None:
+        """Let another instance have its turn."""
+        unlock(self._turn)
 
     def _take(self, session_id: SessionId) -> int:
         while True:

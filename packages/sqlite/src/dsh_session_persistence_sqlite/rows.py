@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dsh_session import InvalidEvent, InvalidHeader, SessionEvent, SessionHeader, SessionId
@@ -25,8 +24,8 @@ __all__ = [
     "SELECT_HEADER",
     "SELECT_LISTED",
     "SELECT_ORPHAN",
+    "SELECT_TAIL",
     "event_from_row",
-    "event_rows",
     "header_from_row",
     "header_row",
     "read_prefix",
@@ -38,8 +37,12 @@ _EVENT_COLUMNS = "seq, type, time, data, source_event_seqs, surface_op"
 # Texts that UTF-8 cannot carry (a path with lone surrogates) arrive as bytes, hence the casts.
 INSERT_HEADER = f"INSERT INTO sessions ({_HEADER_COLUMNS}) VALUES (?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), ?)"  # noqa: S608 - constants
 INSERT_EVENT = f"INSERT INTO events (session_id, {_EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
+"""Its parameters are those of `dsh_session.event.column_rows`."""
 SELECT_HEADER = f"SELECT {_HEADER_COLUMNS} FROM sessions WHERE id = ?"  # noqa: S608 - constants
 SELECT_EVENTS = f"SELECT {_EVENT_COLUMNS} FROM events WHERE session_id = ? AND seq >= ? ORDER BY seq"  # noqa: S608 - constants
+SELECT_TAIL = (
+    "SELECT (SELECT max(seq) FROM events WHERE session_id = ?1), EXISTS (SELECT 1 FROM sessions WHERE id = ?1)"
+)
 SELECT_ORPHAN = "SELECT 1 FROM events WHERE session_id = ? LIMIT 1"
 DELETE_EVENTS = "DELETE FROM events WHERE session_id = ? AND seq >= ?"
 SELECT_LISTED = (
@@ -84,21 +87,6 @@ def _decode(text: bytes, key: str, errors: str) -> str:
         return text.decode("utf-8", errors)
     except UnicodeDecodeError as error:
         raise InvalidHeader("not UTF-8", key=key) from error
-
-
-def event_rows(session_id: SessionId, events: Iterable[SessionEvent]) -> Iterator[tuple[Any, ...]]:
-    """Yield events as the parameters of `INSERT_EVENT`. JSON keeps lone surrogates as escapes."""
-    for event in events:
-        sources, operation = event.source_event_seqs_json, event.surface_op_json
-        yield (
-            session_id,
-            event.seq,
-            event.type,
-            event.time,
-            event.data_json.decode(),
-            None if sources is None else sources.decode(),
-            None if operation is None else operation.decode(),
-        )
 
 
 def event_from_row(row: tuple[Any, ...]) -> SessionEvent:

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from dsh_session.event import SessionEvent
 
 
-def read_model(model: EventData, event_type: str) -> dict[str, Any] | msgspec.Raw:
+def read_model(model: EventData, event_type: str) -> msgspec.Struct | msgspec.Raw:
     """Turn a model into its wire form: aliases, in order of definition, absent fields left out.
 
     Returns:
-        Plain containers that are vouched for, or the JSON of what had to be checked in the strict way.
+        Its wire form, if that is vouched for, or the JSON of what had to be checked in the strict way.
 
     Raises:
         NotJsonSerializable: A free field holds what JSON would lose.

@@ -2,7 +2,7 @@
 
 Owns what counts as vouched for: an instance that holds only declared fields, each of them exactly of a declared
 type and in its range. Refuses to validate: for what it cannot vouch it says None, and the strict way takes over.
-Flow: a model's class -> the source of a function -> `closed_wire[class](model)` -> plain containers.
+Flow: a model's class -> the source of a function -> `closed_wire[class](model)` -> a struct that encodes as it is.
 Source: the RFC on compiled writers.
 """
 
@@ -12,12 +12,13 @@ from functools import cache
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
+import msgspec
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from dsh_session.vocabulary.model import Part
 
-Wire = dict[str, Any] | None
+Wire = msgspec.Struct | None
 Writer = Callable[[Any], Wire]
 
 
@@ -124,7 +125,10 @@ def _compile(model: type[Part]) -> Writer:
     source = _Source()
     for name, info in model.model_fields.items():
         source.add(name, info.serialization_alias or name, _kinds(info), is_optional=may_be_absent(info))
-    namespace = source.namespace
+    try:
+        namespace = source.namespace | {"wire": source.struct(model.__name__), "absent": msgspec.UNSET}
+    except ValueError:  # a name that JSON has to escape
+        return _vouch_for_nothing
     exec(compile(source.text(), f"<writer of {model.__qualname__}>", "exec"), namespace)  # noqa: S102 # our own text
     writer: Writer = namespace["write"]
     return writer
@@ -137,43 +141,56 @@ class _Source:
         self.namespace: dict[str, Any] = {}
         self._reads: list[str] = []
         self._checks: list[str] = []
-        self._literal: list[str] = []  # the members that are always there, up to the first that may not be
-        self._rest: list[str] = []
+        self._members: list[str] = []
+        self._aliases: list[str] = []
 
     def add(self, name: str, alias: str, kinds: _Kinds, *, is_optional: bool) -> None:
         """Add a field: read it, check it, put it into the wire form or leave it out."""
         number = len(self._reads)
-        value, key = f"v{number}", repr(alias)
+        value = f"v{number}"
+        self._aliases.append(alias)
         self._reads.append(f"{value} = fields[{name!r}]")
         check = self._check(number, kinds)
         if is_optional:
             self._checks += [f"if {value} is not None:", *_indented(check)]
-            self._rest.append(f"if {value} is not None: wire[{key}] = {value}")
+            self._members.append(f"absent if {value} is None else {value}")
         else:
             self._checks += check
-            if self._rest:
-                self._rest.append(f"wire[{key}] = {value}")
-            else:
-                self._literal.append(f"{key}: {value}")
+            self._members.append(value)
+
+    def struct(self, name: str) -> type[msgspec.Struct]:
+        """Return the class of the wire form.
+
+        Raises:
+            ValueError: A key has characters that JSON escapes.
+        """
+        keys = {f"m{number}": alias for number, alias in enumerate(self._aliases)}
+        return msgspec.defstruct(name, [(key, Any) for key in keys], rename=keys, gc=False)
 
     def _check(self, number: int, kinds: _Kinds) -> list[str]:
         """Write the statements that return unless a value is of its kinds; parts are put in their wire form."""
         value = f"v{number}"
         refuse = "return None"
+        if len(kinds.literals) == 1 and kinds == _Kinds(literals=kinds.literals):
+            self.namespace[f"c{number}"] = next(iter(kinds.literals))  # nearly always the value is this very text
+            return [f"if {value} is not c{number} and (type({value}) is not str or {value} != c{number}): {refuse}"]
         branches: list[tuple[str, list[str]]] = []
         for scalar in (str, int, bool):
             if scalar in kinds.scalars:
                 bounds = " and ".join(kinds.bounds).replace("{}", value) if scalar is int else ""
-                branches.append((scalar.__name__, [f"if not ({bounds}): {refuse}"] if bounds else ["pass"]))
+                branches.append((scalar.__name__, [f"if not ({bounds}): {refuse}"] if bounds else []))
             elif scalar is str and kinds.literals:
                 branches.append(("str", [f"if {value} not in {_constant(kinds.literals)}: {refuse}"]))
         if kinds.items:
             self.namespace[f"i{number}"] = _Members(frozenset(kinds.items))
             listed = [f"{value} = [i{number}[type(item)](item) for item in {value}]"]
             branches.append(("list", [*listed, f"if None in {value}: {refuse}"]))
+        if len(branches) == 1 and not kinds.parts:
+            ((kind, body),) = branches
+            return [f"if type({value}) is not {kind}: {refuse}", *body]
         lines: list[str] = []
         for kind, body in branches:
-            lines += [f"{'elif' if lines else 'if'} type({value}) is {kind}:", *_indented(body)]
+            lines += [f"{'elif' if lines else 'if'} type({value}) is {kind}:", *_indented(body or ["pass"])]
         if kinds.parts:
             self.namespace[f"p{number}"] = _Members(frozenset(kinds.parts))
             last = [f"{value} = p{number}[type({value})]({value})", f"if {value} is None: {refuse}"]
@@ -183,11 +200,9 @@ class _Source:
 
     def text(self) -> str:
         """Return the source of `write(model)`."""
-        built = "{" + ", ".join(self._literal) + "}"
-        end = [f"wire = {built}", *self._rest, "return wire"] if self._rest else [f"return {built}"]
         reads = ["try:", *_indented(self._reads), "except KeyError: return None"] if self._reads else []
-        body = ["if model.__pydantic_extra__: return None", "fields = model.__dict__", *reads, *self._checks, *end]
-        return "\n".join(["def write(model):", *_indented(body)])
+        body = ["if model.__pydantic_extra__: return None", "fields = model.__dict__", *reads, *self._checks]
+        return "\n".join(["def write(model):", *_indented(body), f"    return wire({', '.join(self._members)})"])
 
 
 def _constant(values: set[str]) -> str:
