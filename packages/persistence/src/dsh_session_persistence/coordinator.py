@@ -170,7 +170,7 @@ class PersistenceCoordinator:
         """A session that was announced is no more: its id is as free as before."""
         live = self._live.pop(session, None)
         if live is not None and self._slots.peek(session.id) is not None:
-            live.settle()
+            live.stop()
             self._in_background(live, lambda slot: self._forget(slot, live))
 
     def event(self, session: Session, event: SessionEvent) -> None:
@@ -192,13 +192,16 @@ class PersistenceCoordinator:
             StorageFailure: The medium failed; the events stay pending.
         """
         live = self._live.get(session)
-        if live is None or self._is_stored(live):
+        if live is None:
             return
-        live.settle()
         slot = self._slots.peek(session.id)
         if slot is not None and slot.is_ready(live):
-            await self._store_directly(slot, live)
+            if slot.cursor != len(session.events):
+                await self._store_directly(slot, live)
             return
+        if self._is_stored(live):
+            return
+        live.settle()
         try:
             await self._run(session.id, lambda slot: self._drain(slot, live))
         except SessionIdCollision:
@@ -211,7 +214,7 @@ class PersistenceCoordinator:
         if live is None:
             return
         await self.flush(session)
-        live.settle()
+        live.stop()
         await self._run(session.id, lambda slot: self._forget(slot, live))
         self._live.pop(session, None)
 
@@ -336,21 +339,22 @@ class PersistenceCoordinator:
         close in the middle.
         """
         self._check_process()
-        slot = self._slots.enter(slot.session_id, asyncio.get_running_loop())
+        self._slots.enter(slot.session_id, asyncio.get_running_loop())
         await slot.lock.acquire()  # it is free: this does not wait
         try:
             pending = live.session.events[slot.cursor :]
-            self._slots.mark_owned(slot)
             storing = self._medium.begin(slot, pending)
         except BaseException:
             self._leave(slot)
             raise
         finishing = self._medium.finish(slot, len(pending), storing)
+        live.settle()
+        self._slots.mark_owned(slot)
         if not isinstance(storing, Job):
             await _shielded(self._hand_over(slot, finishing))
             return
         try:
-            await storing.ended
+            await storing.ended()
         except asyncio.CancelledError:
             rest = self._hand_over(slot, finishing)
             rest.add_done_callback(_log_abandoned)
@@ -427,7 +431,7 @@ class PersistenceCoordinator:
             raise ExceptionGroup("not everything could be stored and closed", failures)
 
     async def _last_drain(self, live: WriteBehind) -> Exception | None:
-        live.settle()
+        live.stop()
         if self._is_stored(live):
             return None
         try:

@@ -11,7 +11,7 @@ import asyncio
 import atexit
 import threading
 import weakref
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
 from contextvars import Context
 from queue import SimpleQueue
@@ -28,24 +28,20 @@ class Job(Generic[R]):
 
     Await it, on the event loop that it was made on, for its result. Whoever is cancelled meanwhile waits for the
     end all the same, so that nothing else touches what the call still works on. At most one task waits at a time.
-
-    Attributes:
-        ended: Await it to wait for the end only; a waiter that is cancelled goes at once, and the call goes on.
     """
 
-    __slots__ = ("_call", "_error", "_result", "ended")
+    __slots__ = ("_args", "_call", "_end", "_error", "_kwargs", "_result")
 
-    def __init__(self, call: Callable[[], R]) -> None:
-        self._call: Callable[[], R] | None = call
-        self._result: R | None = None
+    def __init__(self, call: Callable[..., R], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self._call, self._args, self._kwargs = call, args, kwargs
         self._error: BaseException | None = None
-        self.ended = _End(asyncio.get_running_loop())
+        self._end = _End(asyncio.get_running_loop())
 
     def __await__(self) -> Generator[Any, None, R]:
         cancelled: asyncio.CancelledError | None = None
-        while not self.ended.done():
+        while not self._end.has_come:
             try:
-                yield from self.ended.__await__()
+                yield from self._end.__await__()
             except asyncio.CancelledError as error:
                 cancelled = error
         if cancelled is not None:
@@ -55,55 +51,55 @@ class Job(Generic[R]):
                 raise self._error
             finally:
                 del self  # the traceback leads to this frame, which must not lead back to it
-        return self._result  # type: ignore[return-value] # what the call returned
+        return self._result
+
+    def ended(self) -> Awaitable[None]:
+        """Return what waits for the end only: a waiter that is cancelled goes at once, and the call goes on."""
+        return self._end
 
     def run(self) -> None:
-        """Make the call, on the thread, and tell whoever waits."""
-        call, self._call = self._call, None
+        """Make the call, on the thread, and wake whoever waits."""
         try:
-            if call is not None:
-                self._result = call()
+            self._result = self._call(*self._args, **self._kwargs)
         except BaseException as error:  # noqa: BLE001 - raised where the job is awaited
             self._error = error
-        self.ended.come()
+        self._end.come()
 
 
 class _End:
-    """The end of a call, as something that a task can wait for: asyncio takes any object with these methods.
+    """The end of a call, as a task waits for it: asyncio takes any object that has these methods of a future.
 
-    A future would be told on the loop, and wake its task a turn of the loop later; this wakes the task itself.
+    A future would be told on the loop, and wake its task a turn of the loop later; here the thread wakes the task.
     """
 
-    __slots__ = ("_asyncio_future_blocking", "_callbacks", "_has_come", "_is_cancelled", "_loop")
+    __slots__ = ("_asyncio_future_blocking", "_callbacks", "_is_cancelled", "_loop", "has_come")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._callbacks: list[tuple[Callable[..., object], Context | None]] = []  # at most one; `pop` is atomic
-        self._has_come = False
-        self._is_cancelled = False  # the waiter, not the call
-        self._asyncio_future_blocking = False
+        self.has_come = self._is_cancelled = self._asyncio_future_blocking = False
 
     def come(self) -> None:
         """Tell, from the thread. If the loop is closed by now, nobody waits."""
-        self._has_come = True
+        self.has_come = True
         with suppress(RuntimeError):
             self._wake(self._loop.call_soon_threadsafe)
 
     def __await__(self) -> Generator[Any, None, None]:
-        if not self._has_come:
+        if not self.has_come:
             self._is_cancelled = False
             self._asyncio_future_blocking = True
             yield self
 
     def add_done_callback(self, callback: Callable[..., object], *, context: Context | None = None) -> None:
-        """Have a task woken; it may be too late to be told by the thread."""
+        """Have a task woken; it may be too late for the thread to do it."""
         self._callbacks.append((callback, context))
-        if self._has_come:
+        if self.has_come:
             self._wake(self._loop.call_soon)
 
     def cancel(self, msg: object = None) -> bool:  # noqa: ARG002 # what a task gives
         """Wake the task before the end; False if the end is on its way already."""
-        if self._has_come:
+        if self.has_come:
             return False
         self._is_cancelled = self._wake(self._loop.call_soon)
         return self._is_cancelled
@@ -112,10 +108,6 @@ class _End:
         """Say whether the wait was cancelled, by raising."""
         if self._is_cancelled:
             raise asyncio.CancelledError
-
-    def done(self) -> bool:
-        """Return whether the call has ended."""
-        return self._has_come
 
     def get_loop(self) -> asyncio.AbstractEventLoop:
         """Return the loop of the task that may wait."""
@@ -149,7 +141,7 @@ class Workers:
         Raises:
             RuntimeError: The threads were shut down.
         """
-        return self._writers.submit(lambda: call(*args, **kwargs))
+        return self._writers.submit(Job(call, args, kwargs))
 
     async def read(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a blocking call on a reader thread and return what it returns; a cancelled waiter goes at once.
@@ -157,8 +149,8 @@ class Workers:
         Raises:
             RuntimeError: The threads were shut down.
         """
-        job = self._readers.submit(lambda: call(*args, **kwargs))
-        await job.ended
+        job = self._readers.submit(Job(call, args, kwargs))
+        await job.ended()
         return await job
 
     def shutdown(self) -> None:
@@ -184,11 +176,10 @@ class _Pool:
         weakref.finalize(self, _end, self._jobs, self._threads).atexit = False
         _pools.add(self)
 
-    def submit(self, call: Callable[[], R]) -> Job[R]:
-        """Hand in a call."""
+    def submit(self, job: Job[R]) -> Job[R]:
+        """Hand in a job."""
         if self._is_shut:
             raise RuntimeError("these threads were shut down")
-        job = Job(call)
         try:
             self._idle.pop()
         except IndexError:

@@ -30,6 +30,7 @@ class WriteBehind:
     """
 
     __slots__ = (
+        "_due_s",
         "_max_delay_s",
         "_max_pending_bytes",
         "_timer",
@@ -53,11 +54,12 @@ class WriteBehind:
         self.reported = False  # whether a caller has seen that this session cannot be stored under its id
         self.displaced = False  # whether another session has taken the id while this one was empty
         self.pending_bytes = 0  # counted by whoever is told of an event, for nothing is called as often
-        self.armed_in: asyncio.AbstractEventLoop | object = _NOWHERE  # the loop of the timer
+        self.armed_in: asyncio.AbstractEventLoop | object = _NOWHERE  # the loop in which a window runs
         self._write = write
         self._max_delay_s = max_delay_s
         self._max_pending_bytes = max_pending_bytes
-        self._timer: asyncio.TimerHandle | None = None
+        self._due_s: float | None = None  # when the window ends, by the clock of its loop
+        self._timer: tuple[asyncio.AbstractEventLoop, asyncio.TimerHandle] | None = None
 
     def look(self) -> None:
         """Start the window, or end it if too much is pending. Without a running loop nothing is written early."""
@@ -65,23 +67,41 @@ class WriteBehind:
         if loop is None:
             return
         if self.pending_bytes > self._max_pending_bytes:
-            self._fire()
-        elif self._timer is None or self._is_over():
+            self._end_window()
+        elif self._due_s is None or self._is_over():
             self.armed_in = loop
-            self._timer = loop.call_later(self._max_delay_s, self._fire)
+            self._due_s = loop.time() + self._max_delay_s
+            if self._timer is None or self._timer[0] is not loop:
+                self._timer = loop, loop.call_at(self._due_s, self._tick)
 
     def settle(self) -> None:
-        """Forget the window: everything pending is being written now."""
+        """Forget the window: everything pending is being written now. The timer is left for the next one."""
         self.pending_bytes = 0
+        self._due_s = None
+        self.armed_in = _NOWHERE
+
+    def stop(self) -> None:
+        """Forget the window and its timer."""
+        self.settle()
         if self._timer is not None:
-            self._timer.cancel()
+            self._timer[1].cancel()
             self._timer = None
-            self.armed_in = _NOWHERE
 
     def _is_over(self) -> bool:
-        """Return whether the timer will never fire, because its loop ended before its window did."""
+        """Return whether the window will never end, because its loop was closed before."""
         return isinstance(self.armed_in, asyncio.AbstractEventLoop) and self.armed_in.is_closed()
 
-    def _fire(self) -> None:
+    def _tick(self) -> None:
+        """End the window, or wait for its end: it may be a later one than that for which the timer was set."""
+        timer, self._timer = self._timer, None
+        if self._due_s is None or timer is None:
+            return
+        loop, handle = timer
+        if self._due_s > handle.when():
+            self._timer = loop, loop.call_at(self._due_s, self._tick)
+        else:
+            self._end_window()
+
+    def _end_window(self) -> None:
         self.settle()
         self._write(self)

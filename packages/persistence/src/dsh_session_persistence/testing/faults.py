@@ -48,7 +48,7 @@ def abandon(instance: SessionPersistence) -> None:
     for unsubscribe in coordinator._stores.values():
         unsubscribe()
     for live in coordinator._live.values():
-        live.settle()
+        live.stop()
     coordinator._stores.clear()
     coordinator._live.clear()
     for task in coordinator._tasks:
