@@ -185,7 +185,8 @@ class LogFile:
     def _write(self, before: os.stat_result, end: End, events: Sequence[SessionEvent]) -> None:
         data = b"\n".join([*map(_line, events), b""])
         size_bytes = before.st_size
-        self._know(before, size_bytes, end)
+        if not (self._checked and self.tail is not None and self.tail.size_bytes == size_bytes):
+            self._know(before, size_bytes, end)
         synced = False
         try:
             self._disk.write(self._fd, data)

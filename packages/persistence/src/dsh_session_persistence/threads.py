@@ -17,6 +17,8 @@ from contextvars import Context
 from queue import SimpleQueue
 from typing import Any, Generic, ParamSpec, TypeVar
 
+from dsh_session_persistence.doorbell import doorbell
+
 __all__ = ["Job", "Workers"]
 
 P = ParamSpec("P")
@@ -69,21 +71,22 @@ class Job(Generic[R]):
 class _End:
     """The end of a call, as a task waits for it: asyncio takes any object that has these methods of a future.
 
-    A future would be told on the loop, and wake its task a turn of the loop later; here the thread wakes the task.
+    A future would be told on the loop, and wake its task a turn of the loop later.
     """
 
-    __slots__ = ("_asyncio_future_blocking", "_callbacks", "_is_cancelled", "_loop", "has_come")
+    __slots__ = ("_asyncio_future_blocking", "_callbacks", "_is_cancelled", "_loop", "_ring", "has_come")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._callbacks: list[tuple[Callable[..., object], Context | None]] = []  # at most one; `pop` is atomic
+        self._ring = doorbell(loop)
+        self._callbacks: list[tuple[Callable[..., object], Context | None]] = []  # at most one
         self.has_come = self._is_cancelled = self._asyncio_future_blocking = False
 
     def come(self) -> None:
         """Tell, from the thread. If the loop is closed by now, nobody waits."""
         self.has_come = True
         with suppress(RuntimeError):
-            self._wake(self._loop.call_soon_threadsafe)
+            self._ring(self._wake)
 
     def __await__(self) -> Generator[Any, None, None]:
         if not self.has_come:
@@ -92,17 +95,18 @@ class _End:
             yield self
 
     def add_done_callback(self, callback: Callable[..., object], *, context: Context | None = None) -> None:
-        """Have a task woken; it may be too late for the thread to do it."""
+        """Have a task woken."""
         self._callbacks.append((callback, context))
-        if self.has_come:
-            self._wake(self._loop.call_soon)
+        if self.has_come:  # perhaps it was before there was anybody to wake
+            self._loop.call_soon(self._wake)
 
     def cancel(self, msg: object = None) -> bool:  # noqa: ARG002 # what a task gives
         """Wake the task before the end; False if the end is on its way already."""
-        if self.has_come:
+        if self.has_come or self._is_cancelled or not self._callbacks:
             return False
-        self._is_cancelled = self._wake(self._loop.call_soon)
-        return self._is_cancelled
+        self._is_cancelled = True
+        self._loop.call_soon(self._wake)
+        return True
 
     def result(self) -> None:
         """Say whether the wait was cancelled, by raising."""
@@ -113,13 +117,14 @@ class _End:
         """Return the loop of the task that may wait."""
         return self._loop
 
-    def _wake(self, call_soon: Callable[..., object]) -> bool:
-        try:
+    def _wake(self) -> None:
+        """Run the task on, on the loop."""
+        if self._callbacks:
             callback, context = self._callbacks.pop()
-        except IndexError:
-            return False
-        call_soon(callback, self, context=context)
-        return True
+            if context is None:
+                callback(self)
+            else:
+                context.run(callback, self)
 
 
 class Workers:

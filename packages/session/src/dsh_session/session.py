@@ -5,6 +5,7 @@ Flow: `append` -> model and JSON check -> automaton -> surface -> `SessionEvent`
 """
 
 from collections.abc import Callable, Iterable
+from operator import itemgetter
 from sys import intern
 from threading import get_ident
 from time import time_ns
@@ -192,17 +193,17 @@ class Session:
         if known is None:
             event_type, payload, turn, step = _read(type, data)
         else:  # as `_read`, for most of what is ever appended
-            event_type, write = known
+            event_type, write, place = known
             payload = write(type) or read_data(type, event_type)
-            fields = type.__dict__
-            turn, step = fields.get("turn"), fields.get("step")
+            turn, step = place(type.__dict__)
         turns = self._turns
         if step is None or step != turns.open_step or turn != turns.open_turn or event_type not in IN_STEP:
             turns.check(event_type, turn, step)
         operation = sources = None
         is_watched = event_type in _WATCHED
-        if is_watched or surface_op is not None or source_event_seqs is not None:
+        if is_watched or surface_op is not None:
             operation = self._read_operation(event_type, surface_op)
+        if source_event_seqs is not None:
             sources = self._read_sources(event_type, source_event_seqs)
         now = time_ns() // 1_000_000 if self._clock is wall_clock else self._clock()
         if now is None:
@@ -227,12 +228,14 @@ class Session:
             if surface_op is not None:
                 raise InvalidSurfaceOp(event_type, "this type derives no message")
             return None
-        operation = "append" if surface_op is None else parse_surface_op(surface_op, event_type)
+        if surface_op is None:
+            return "append"
+        operation = parse_surface_op(surface_op, event_type)
         if isinstance(operation, Replace):
             self._surface.span(event_type, operation)
         return operation
 
-    def _read_sources(self, event_type: str, source_event_seqs: Iterable[int] | None) -> tuple[int, ...] | None:
+    def _read_sources(self, event_type: str, source_event_seqs: Iterable[int]) -> tuple[int, ...] | None:
         sources = parse_sources(source_event_seqs, event_type)
         if sources and max(sources) >= len(self._events):
             raise InvalidEvent("names a later event", event_type=event_type, path="sourceEventSeqs")
@@ -271,8 +274,9 @@ class Session:
             raise InvalidSeed(index, error.reason) from error
 
 
-_writers: dict[type, tuple[str, Callable[[Any], Payload | None]]] = {}
-"""For each class of models that was appended: its event type, and what gives the wire form of an instance."""
+_writers: dict[type, tuple[str, Callable[[Any], Payload | None], Callable[[dict[str, Any]], tuple[Any, Any]]]] = {}
+"""For each class of models that was appended: its event type, what gives the wire form of an instance, and what
+takes the turn and the step from its fields."""
 
 
 def _read(model: "EventData | str", data: dict[str, Any] | None) -> tuple[str, Payload, Any, Any]:
@@ -283,8 +287,15 @@ def _read(model: "EventData | str", data: dict[str, Any] | None) -> tuple[str, P
     if not event_type or data is not None:
         raise InvalidEvent("append takes a model of an event type, or a type and its data")
     payload = read_data(model, event_type)
-    _writers[type(model)] = intern(event_type), vocabulary().closed_wire[type(model)]
-    return event_type, payload, model.__dict__.get("turn"), model.__dict__.get("step")
+    declared = type(model).model_fields
+    is_in_step = all(name in declared and declared[name].is_required() for name in ("turn", "step"))
+    place = itemgetter("turn", "step") if is_in_step else _place
+    _writers[type(model)] = intern(event_type), vocabulary().closed_wire[type(model)], place
+    return event_type, payload, *_place(model.__dict__)
+
+
+def _place(fields: dict[str, Any]) -> tuple[Any, Any]:
+    return fields.get("turn"), fields.get("step")
 
 
 def _read_named(event_type: str, data: object) -> tuple[str, Payload, Any, Any]:
