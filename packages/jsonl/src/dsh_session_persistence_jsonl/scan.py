@@ -11,11 +11,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import NamedTuple
 
 from dsh_session import InvalidEvent, InvalidHeader, SessionEvent, SessionHeader, SessionId, UnsupportedVersion
-from dsh_session.collector import age_long_log, gc_paused
-from dsh_session.event import decode_line, decode_many
+from dsh_session.collector import gc_paused
+from dsh_session.event import decode_block, decode_line
 from dsh_session.header import decode_header
 from dsh_session_persistence import CorruptSession, StoredPrefix
 from dsh_session_persistence.recovery import Unreadable, check_header, judge_unreadable
@@ -24,6 +25,7 @@ from dsh_session_persistence.system import read_at
 __all__ = ["End", "is_event", "read_end", "scan"]
 
 _PIECE_BYTES = 1 << 20
+_seq = attrgetter("seq")
 _TAIL_BYTES = 4096
 
 
@@ -61,17 +63,17 @@ class _Scan:
         header: SessionHeader | None = None
         torn_at: int | None = None
         with gc_paused():
-            for lines, fragment in self._pieces:
+            for block, fragment in self._pieces:
                 self._fragment = fragment
-                if not lines:
+                if not block:
                     continue
                 if header is None:
-                    header = self._header(lines[0])
-                    del lines[0]
-                if not self._decode(lines):
-                    torn_at = self._judge(lines)
+                    first, _, block = block.partition(b"\n")  # noqa: PLW2901 - what is left of it
+                    header = self._header(first)
+                unreadable = self._decode(block)
+                if unreadable:
+                    torn_at = self._judge(unreadable)
                     break
-            age_long_log(len(self._events))
         if header is None:
             raise CorruptSession(self._session_id, "there is no whole header line", offset_bytes=0)
         if torn_at is None and self._fragment:
@@ -88,33 +90,29 @@ class _Scan:
         self._offset = len(line) + 1
         return header
 
-    def _decode(self, lines: list[bytes]) -> bool:
-        """Take the events of a piece; return False, with the readable ones removed, if a line is none."""
-        try:
-            events = decode_many(lines)
-        except InvalidEvent:
-            return self._decode_singly(lines)
+    def _decode(self, block: bytes) -> list[bytes]:
+        """Take the events of whole lines; return the lines from the first that is none."""
+        events = decode_block(block)
+        if events is None:
+            return self._decode_singly(block.split(b"\n")[:-1])
         expected = len(self._events)
-        for event in events:
-            if event.seq != expected:
-                self._refuse_sequence(lines, events)
-            expected += 1
+        if list(map(_seq, events)) != list(range(expected, expected + len(events))):
+            self._refuse_sequence(block.split(b"\n")[:-1], events)
         self._events += events
-        self._offset += sum(map(len, lines)) + len(lines)
-        return True
+        self._offset += len(block)
+        return []
 
-    def _decode_singly(self, lines: list[bytes]) -> bool:
+    def _decode_singly(self, lines: list[bytes]) -> list[bytes]:
         for index, line in enumerate(lines):
             try:
                 event = decode_line(line)
             except InvalidEvent:
-                del lines[:index]
-                return False
+                return lines[index:]
             if event.seq != len(self._events):
                 self._refuse_sequence([line], [event])
             self._events.append(event)
             self._offset += len(line) + 1
-        return True
+        return []
 
     def _refuse_sequence(self, lines: list[bytes], events: list[SessionEvent]) -> None:
         """Raise for the first of these events, which begin behind those that were taken, that is out of order."""
@@ -130,7 +128,7 @@ class _Scan:
         """Return where to cut if the first of these lines, which is unreadable, is a torn tail; raise if not."""
         bad, after = lines[0], len(lines) - 1
         for more, fragment in self._pieces:
-            after += len(more)
+            after += more.count(b"\n")
             self._fragment = fragment
         after += is_event(self._fragment)
         reason = _why(bad)
@@ -173,17 +171,21 @@ def is_event(line: bytes) -> bool:
     return True
 
 
-def _pieces(fd: int) -> Iterator[tuple[list[bytes], bytes]]:
-    """Yield whole lines and the fragment behind them, a piece of the file at a time."""
+def _pieces(fd: int) -> Iterator[tuple[bytes, bytes]]:
+    """Yield whole lines, and the fragment behind them, a piece of the file at a time."""
+    fragment = b""
     parts: list[bytes] = []
     while piece := os.read(fd, _PIECE_BYTES):
-        parts.append(piece)
-        if b"\n" in piece:
-            lines = b"".join(parts).split(b"\n")
-            parts = [lines.pop()]
-            yield lines, parts[0]
+        end = piece.rfind(b"\n") + 1
+        if end:
+            block = b"".join((*parts, piece[:end]))
+            fragment = piece[end:]
+            parts = [fragment]
+            yield block, fragment
+        else:
+            parts.append(piece)
     if len(parts) > 1:
-        yield [], b"".join(parts)
+        yield b"", b"".join(parts)
 
 
 def _last_line(fd: int, size_bytes: int) -> bytes | None:

@@ -52,6 +52,7 @@ __all__ = [
     "build",
     "check_type",
     "column_rows",
+    "decode_block",
     "decode_line",
     "decode_many",
     "from_columns",
@@ -72,7 +73,7 @@ _DATA_KEY = (
     b',"data":'  # in a line that was written here it first stands where it should: a text has no bare quotes
 )
 _DATA_KEY_BYTES = len(_DATA_KEY)
-_BLOCK_LINES = 4096
+_LINES_AT_ONCE = 4096
 _TYPES_REMEMBERED = 1024
 _checked_types: set[str] = set()  # what is in there was checked when it came
 _intern = sys.intern
@@ -348,38 +349,47 @@ def decode_many(lines: Iterable[bytes]) -> list[SessionEvent]:
     events: list[SessionEvent] = []
     remaining = iter(lines)
     with gc_paused():
-        while block := list(islice(remaining, _BLOCK_LINES)):
-            quick = _decode_block(block)
-            if quick is not None:
-                events += quick
-                continue
-            for line in block:
-                try:
-                    events.append(decode_line(line))
-                except InvalidEvent as error:
-                    error.index = len(events)
-                    raise
+        while some := list(islice(remaining, _LINES_AT_ONCE)):
+            joined = b"\n".join(some)
+            are_lines = set(map(type, some)) == {bytes} and joined.count(b"\n") == len(some) - 1
+            events += (_decode_joined(joined, some) if are_lines else None) or _decode_singly(some, len(events))
     return events
 
 
-def _decode_block(lines: list[bytes]) -> list[SessionEvent] | None:
-    """Read lines that each hold one compact event, in one go; None unless that is what they are.
+def _decode_singly(lines: list[bytes], index: int) -> list[SessionEvent]:
+    events: list[SessionEvent] = []
+    try:
+        for line in lines:
+            events.append(decode_line(line))  # noqa: PERF401 # as many as there are is told
+    except InvalidEvent as error:
+        error.index = index + len(events)
+        raise
+    return events
+
+
+def decode_block(block: bytes) -> list[SessionEvent] | None:
+    """Read whole lines of a log in one go, each of them an event with its newline.
+
+    Returns:
+        The events; None if a line is anything but one event in the compact form, for `decode_line` to say more.
+    """
+    lines = block.split(b"\n")
+    return None if lines.pop() else _decode_joined(block, lines)
+
+
+def _decode_joined(joined: bytes, lines: list[bytes]) -> list[SessionEvent] | None:
+    """Read lines that are joined by newlines.
 
     Where a line ends with a brace and the next begins with one, a document has ended: inside of one, a comma or
     another closing brace would follow. So as many events as lines means one in each.
     """
-    if set(map(type, lines)) != {bytes} or not all(lines):
-        return None
-    if set(map(_first, lines)) != {_OPENING} or set(map(_last, lines)) != {_CLOSING}:
-        return None
-    block = b"\n".join(lines)
-    if _RETURN in block or block.count(b"\n") != len(lines) - 1:
-        return None
     try:
-        if not block.isascii():
-            block.decode("utf-8")
-        events: list[SessionEvent] = _decode_lines(block)
-    except (msgspec.MsgspecError, RecursionError, ValueError):
+        if set(map(_first, lines)) != {_OPENING} or set(map(_last, lines)) != {_CLOSING} or _RETURN in joined:
+            return None
+        if not joined.isascii():
+            joined.decode("utf-8")
+        events: list[SessionEvent] = _decode_lines(joined)
+    except (IndexError, msgspec.MsgspecError, RecursionError, ValueError):
         return None
     if len(events) != len(lines):
         return None

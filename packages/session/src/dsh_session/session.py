@@ -5,7 +5,7 @@ Flow: `append` -> model and JSON check -> automaton -> surface -> `SessionEvent`
 """
 
 from collections.abc import Callable, Iterable
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from sys import intern
 from threading import get_ident
 from time import time_ns
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 Clock = Callable[[], int]
 """Gives the time in milliseconds since the Unix epoch."""
 
+_seq = attrgetter("seq")
 _WATCHED = BOUNDARIES | SURFACE_TYPES
 
 
@@ -255,13 +256,20 @@ class Session:
         return self._history.messages(self._turns.open_step_seq)
 
     def _follow_seed(self) -> None:
+        events = self._events
+        if not set(map(type, events)) <= {SessionEvent} or list(map(_seq, events)) != list(range(len(events))):
+            self._refuse_seed()
+        for event in events:
+            if event.type in _WATCHED:
+                self._follow(event, event.seq)
+
+    def _refuse_seed(self) -> None:
+        """Raise for the first event that is none, or out of order."""
         for index, event in enumerate(self._events):
             if type(event) is not SessionEvent:
                 raise InvalidSeed(index, f"{type(event).__name__} is no SessionEvent")
             if event.seq != index:
                 raise InvalidSeed(index, f"has seq {event.seq}")
-            if event.type in _WATCHED:
-                self._follow(event, index)
 
     def _follow(self, event: SessionEvent, index: int) -> None:
         if event.type in BOUNDARIES:

@@ -11,7 +11,7 @@ import sqlite3
 from typing import Any
 
 from dsh_session import InvalidEvent, InvalidHeader, SessionEvent, SessionHeader, SessionId
-from dsh_session.collector import age_long_log, gc_paused
+from dsh_session.collector import gc_paused
 from dsh_session.event import from_columns
 from dsh_session_persistence import CorruptSession, StoredPrefix
 from dsh_session_persistence.recovery import Unreadable, judge_unreadable
@@ -124,7 +124,6 @@ def read_prefix(connection: sqlite3.Connection, session_id: SessionId) -> Stored
             raise CorruptSession(session_id, f"the header cannot be read: {error}") from error
         with gc_paused():
             events, torn_at = _read_events(connection, session_id)
-            age_long_log(len(events))
         return StoredPrefix(header=header, events=events, torn_marker=torn_at)
     finally:
         if connection.in_transaction:  # an error may have ended it, and is the one to tell
