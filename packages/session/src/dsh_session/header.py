@@ -4,7 +4,8 @@ Owns the fields, their wire form and the format version. It is metadata about st
 Flow out: `SessionHeader.line`. Flow in: line -> `decode_header` (the version first, then the keys) -> header.
 """
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
@@ -84,29 +85,38 @@ def _check_count(key: str, value: object) -> None:
         raise InvalidHeader("not a whole number from 0 to 2^63-1", key=key)
 
 
+if TYPE_CHECKING:
+    _Text = str | None
+    _Number = int | None
+else:
+    _Text = str  # there are no nulls on the wire
+    _Number = Annotated[int, msgspec.Meta(ge=0, le=MAX_INTEGER)]
+
+
 class _Wire(
     msgspec.Struct,
+    frozen=True,
+    kw_only=True,
     forbid_unknown_fields=True,
-    gc=False,
     tag_field="type",
     tag="session",
     rename={name: key for key, name in _OPTIONAL.items()} | {"created_at": "createdAt"},
 ):
-    """A header as almost every line has it; whatever does not fit is read key by key, to be named."""
+    """A header as almost every line has it; whatever does not fit is read key by key, to be named.
 
-    version: Literal[0]
+    Its fields are those of `SessionHeader`, whose class it is given once the decoder has filled it.
+    """
+
     id: Annotated[str, msgspec.Meta(min_length=1)]
     created_at: Annotated[int, msgspec.Meta(ge=0, le=MAX_INTEGER)]
-    cwd: str | msgspec.UnsetType = msgspec.UNSET
-    parent_session: str | msgspec.UnsetType = msgspec.UNSET
-    seed_length: Annotated[int, msgspec.Meta(ge=0, le=MAX_INTEGER)] | msgspec.UnsetType = msgspec.UNSET
+    version: Literal[0]
+    cwd: _Text = None
+    parent_session: _Text = None
+    seed_length: _Number = None
 
 
 _decode_wire = msgspec.json.Decoder(_Wire).decode
-
-
-def _known(value: Any) -> Any:
-    return None if value is msgspec.UNSET else value
+_set_class: Callable[[_Wire, type], None] = object.__dict__["__class__"].__set__
 
 
 def decode_header(line: bytes) -> SessionHeader:
@@ -120,16 +130,11 @@ def decode_header(line: bytes) -> SessionHeader:
         InvalidHeader: Not a header, an unknown key, or a field of the wrong type.
     """
     try:
-        found = _decode_wire(line)
+        header = _decode_wire(line)
     except (msgspec.MsgspecError, RecursionError, ValueError):
         return _decode_by_key(line)
-    return SessionHeader(
-        id=SessionId(found.id),
-        created_at=found.created_at,
-        cwd=_known(found.cwd),
-        parent_session=_known(found.parent_session),
-        seed_length=_known(found.seed_length),
-    )
+    _set_class(header, SessionHeader)
+    return header  # type: ignore[return-value] # its class has just become this one
 
 
 def _decode_by_key(line: bytes) -> SessionHeader:
