@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from dsh_session import EventData, Session, SessionEvent, SessionHeader, SessionId
-from dsh_session.event import decode_many
+from dsh_session.bulk import decode_many
 from dsh_session.vocabulary import model_for
 
 Row = tuple[str, float, float | None, str]

@@ -6,7 +6,9 @@ import json
 import pytest
 
 from dsh_session import InvalidEvent, Replace, SessionEvent
-from dsh_session.event import decode_line, decode_many, from_columns, gc_paused
+from dsh_session.bulk import decode_many, from_columns
+from dsh_session.collector import gc_paused
+from dsh_session.event import decode_line
 
 PLAIN = b'{"type":"note","seq":3,"time":7,"data":{"b":1,"a":[1.0,-0.0]}}'
 FULL = (

@@ -15,7 +15,8 @@ from dsh_session import (
     interrupted_turn_closers,
     is_tool_pairing_balanced,
 )
-from dsh_session.event import decode_line, decode_many
+from dsh_session.bulk import decode_many
+from dsh_session.event import decode_line
 from dsh_session.header import decode_header
 from dsh_session.surface import SURFACE_TYPES
 

@@ -15,8 +15,9 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from dsh_session import InvalidEvent, InvalidHeader, SessionEvent, SessionHeader, SessionId, UnsupportedVersion
+from dsh_session.bulk import decode_block
 from dsh_session.collector import gc_paused
-from dsh_session.event import decode_block, decode_line
+from dsh_session.event import decode_line
 from dsh_session.header import decode_header
 from dsh_session_persistence import CorruptSession, StoredPrefix
 from dsh_session_persistence.recovery import Unreadable, check_header, judge_unreadable

@@ -6,34 +6,26 @@ Flow in: line -> `decode_line` -> `SessionEvent`. Flow out: `SessionEvent.line`,
 """
 
 import sys
-from collections import deque
 from collections.abc import Callable, Iterable
-from itertools import islice
-from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias
 
 import msgspec
 
 from dsh_session.collector import gc_paused
 from dsh_session.envelope import (
-    OPERATION,
-    SOURCES,
     Count,
     Envelope,
     Replace,
     Skipped,
     SurfaceOp,
-    check_json,
     check_type,
     check_utf8,
     data_span,
     decode_envelope,
-    decode_object,
     is_count,
     one_line,
     parse_sources,
     parse_surface_op,
-    read_column,
     read_patiently,
 )
 from dsh_session.errors import InvalidEvent
@@ -51,11 +43,7 @@ __all__ = [
     "SurfaceOp",
     "build",
     "check_type",
-    "column_rows",
-    "decode_block",
     "decode_line",
-    "decode_many",
-    "from_columns",
     "gc_paused",
     "is_count",
     "parse_sources",
@@ -69,16 +57,10 @@ Payload = msgspec.Struct | msgspec.Raw
 _encode = msgspec.json.Encoder().encode
 _UNSET = msgspec.UNSET
 _OPENING, _CLOSING, _NEWLINE, _RETURN = b"{}\n\r"  # a number is looked for ten times as fast as a byte string
-_DATA_KEY = (
-    b',"data":'  # in a line that was written here it first stands where it should: a text has no bare quotes
-)
-_DATA_KEY_BYTES = len(_DATA_KEY)
-_LINES_AT_ONCE = 4096
-_TYPES_REMEMBERED = 1024
-_checked_types: set[str] = set()  # what is in there was checked when it came
+DATA_KEY = b',"data":'
+"""In a line that was written here, it first stands where it should: a text has no bare quotes."""
+DATA_KEY_BYTES = len(DATA_KEY)
 _intern = sys.intern
-_first, _last = itemgetter(0), itemgetter(-1)
-_exhaust = deque[None](maxlen=0).extend  # runs an iterator to its end, without a loop of bytecode
 
 if TYPE_CHECKING:
     _Line: TypeAlias = bytes
@@ -91,7 +73,7 @@ else:
     _Line, _Sources, _Operation, _Data = Skipped, tuple[Count, ...], SurfaceOp, FrozenDict
 
 
-class _Draft(
+class Draft(
     msgspec.Struct,
     gc=False,  # an event is in no cycle
     eq=False,
@@ -133,7 +115,7 @@ class _Constructor(msgspec.StructMeta):
         return build(_intern(type), seq, time, read_data(data, type), sources, operation)
 
 
-class SessionEvent(_Draft, metaclass=_Constructor):
+class SessionEvent(Draft, metaclass=_Constructor):
     """One immutable event of a log.
 
     Args:
@@ -193,7 +175,7 @@ class SessionEvent(_Draft, metaclass=_Constructor):
         """The JSON of `data` as it stands in the line, undecoded."""
         if self._data is None and self.source_event_seqs is None and self.surface_op is None:
             line = self.line
-            return line[line.index(_DATA_KEY) + _DATA_KEY_BYTES : -1]
+            return line[line.index(DATA_KEY) + DATA_KEY_BYTES : -1]
         try:
             return bytes(decode_envelope(self.line).data)
         except (msgspec.MsgspecError, RecursionError):
@@ -250,12 +232,11 @@ class SessionEvent(_Draft, metaclass=_Constructor):
         return decode_line, (self.line,)
 
 
-_set_data: Callable[[SessionEvent, FrozenDict], None] = _Draft.__dict__["_data"].__set__
-_set_line: Callable[[SessionEvent, bytes], None] = _Draft.__dict__["line"].__set__
-_set_type: Callable[[SessionEvent, str], None] = _Draft.__dict__["type"].__set__
-_get_type: Callable[[SessionEvent], str] = attrgetter("type")
-_decoder = msgspec.json.Decoder(SessionEvent)
-_decode, _decode_lines = _decoder.decode, _decoder.decode_lines
+_set_data: Callable[[SessionEvent, FrozenDict], None] = Draft.__dict__["_data"].__set__
+set_line: Callable[[SessionEvent, bytes], None] = Draft.__dict__["line"].__set__
+set_type: Callable[[SessionEvent, str], None] = Draft.__dict__["type"].__set__
+decoder = msgspec.json.Decoder(SessionEvent)
+_decode = decoder.decode
 
 
 def build(  # noqa: PLR0917 # one call an event: keywords cost a tenth of it
@@ -281,7 +262,7 @@ def build(  # noqa: PLR0917 # one call an event: keywords cost a tenth of it
     except (UnicodeEncodeError, RecursionError):
         envelope.data = msgspec.Raw(encode_json(msgspec.to_builtins(data), type_))
         line = _encode(envelope)
-    event = _Draft(type_, seq, time, line, sources, operation, None)
+    event = Draft(type_, seq, time, line, sources, operation, None)
     event.__class__ = SessionEvent
     return event  # type: ignore[return-value] # its class has just become this one
 
@@ -320,15 +301,15 @@ def decode_line(line: bytes) -> SessionEvent:
         check_utf8(line)
     if line[0] != _OPENING or line[-1] != _CLOSING or _NEWLINE in line or _RETURN in line:
         line = one_line(line)
-    _set_line(event, line)
-    _set_type(event, _intern(event.type))
+    set_line(event, line)
+    set_type(event, _intern(event.type))
     return event
 
 
 def _decode_patiently(line: bytes) -> SessionEvent:
     facts = read_patiently(line)
     sources, operation = facts.source_event_seqs, facts.surface_op
-    event = _Draft(
+    event = Draft(
         facts.type,
         facts.seq,
         facts.time,
@@ -338,136 +319,3 @@ def _decode_patiently(line: bytes) -> SessionEvent:
     )
     event.__class__ = SessionEvent
     return event  # type: ignore[return-value] # as in `build`
-
-
-def decode_many(lines: Iterable[bytes]) -> list[SessionEvent]:
-    """Read many events with the garbage collector paused.
-
-    Raises:
-        InvalidEvent: As `decode_line`; its `index` is the position of the line.
-    """
-    events: list[SessionEvent] = []
-    remaining = iter(lines)
-    with gc_paused():
-        while some := list(islice(remaining, _LINES_AT_ONCE)):
-            joined = b"\n".join(some)
-            are_lines = set(map(type, some)) == {bytes} and joined.count(b"\n") == len(some) - 1
-            events += (_decode_joined(joined, some) if are_lines else None) or _decode_singly(some, len(events))
-    return events
-
-
-def _decode_singly(lines: list[bytes], index: int) -> list[SessionEvent]:
-    events: list[SessionEvent] = []
-    try:
-        for line in lines:
-            events.append(decode_line(line))  # noqa: PERF401 # as many as there are is told
-    except InvalidEvent as error:
-        error.index = index + len(events)
-        raise
-    return events
-
-
-def decode_block(block: bytes) -> list[SessionEvent] | None:
-    """Read whole lines of a log in one go, each of them an event with its newline.
-
-    Returns:
-        The events; None if a line is anything but one event in the compact form, for `decode_line` to say more.
-    """
-    lines = block.split(b"\n")
-    return None if lines.pop() else _decode_joined(block, lines)
-
-
-def _decode_joined(joined: bytes, lines: list[bytes]) -> list[SessionEvent] | None:
-    """Read lines that are joined by newlines.
-
-    Where a line ends with a brace and the next begins with one, a document has ended: inside of one, a comma or
-    another closing brace would follow. So as many events as lines means one in each.
-    """
-    try:
-        if set(map(_first, lines)) != {_OPENING} or set(map(_last, lines)) != {_CLOSING} or _RETURN in joined:
-            return None
-        if not joined.isascii():
-            joined.decode("utf-8")
-        events: list[SessionEvent] = _decode_lines(joined)
-    except (IndexError, msgspec.MsgspecError, RecursionError, ValueError):
-        return None
-    if len(events) != len(lines):
-        return None
-    _exhaust(map(_set_line, events, lines))
-    _exhaust(map(_set_type, events, map(_intern, map(_get_type, events))))
-    return events
-
-
-def column_rows(key: str, events: Iterable[SessionEvent]) -> list[tuple[Any, ...]]:
-    """Take events apart into rows: a key, then seq, type, time, and the JSON of the other three envelope fields.
-
-    Args:
-        key: Stands first in each row.
-        events: The events.
-
-    Returns:
-        A tuple of seven for each; JSON is text (lone surrogates are escapes), None where a field is absent.
-    """
-    return [
-        (
-            key,
-            event.seq,
-            event.type,
-            event.time,
-            (line := event.line)[line.index(_DATA_KEY) + _DATA_KEY_BYTES : -1].decode(),
-            None,
-            None,
-        )
-        if event._data is None and event.source_event_seqs is None and event.surface_op is None  # noqa: SLF001 # as `data_json`, in line: for most of what is ever stored
-        else _column_row(key, event)
-        for event in events
-    ]
-
-
-def _column_row(key: str, event: SessionEvent) -> tuple[Any, ...]:
-    sources, operation = event.source_event_seqs_json, event.surface_op_json
-    return (
-        key,
-        event.seq,
-        event.type,
-        event.time,
-        event.data_json.decode(),
-        None if sources is None else sources.decode(),
-        None if operation is None else operation.decode(),
-    )
-
-
-def from_columns(
-    *,
-    type: str,  # noqa: A002 # the name of the column
-    seq: int,
-    time: int,
-    data: bytes | str,
-    source_event_seqs: bytes | str | None = None,
-    surface_op: bytes | str | None = None,
-) -> SessionEvent:
-    """Build an event from one row, whose last three columns are JSON texts.
-
-    Raises:
-        InvalidEvent: As `decode_line`.
-    """
-    raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
-    if type.__class__ is not str or type not in _checked_types:
-        check_type(type)
-        if len(_checked_types) < _TYPES_REMEMBERED:
-            _checked_types.add(_intern(type))
-    if not (is_count(seq) and is_count(time)):
-        raise InvalidEvent("seq and time are whole numbers", event_type=type)
-    try:
-        decode_object(raw)
-    except (msgspec.MsgspecError, RecursionError, ValueError):
-        check_json(raw, type)
-    if not raw.isascii():
-        check_utf8(raw)
-    if raw[:1] != b"{" or raw[-1:] != b"}" or _NEWLINE in raw or _RETURN in raw:
-        raw = one_line(raw)
-        if raw[:1] != b"{":
-            raise InvalidEvent("no JSON object", event_type=type, path="data")
-    sources = None if source_event_seqs is None else read_column(source_event_seqs, SOURCES, "sourceEventSeqs")
-    operation = None if surface_op is None else read_column(surface_op, OPERATION, "surfaceOp")
-    return build(_intern(type), seq, time, msgspec.Raw(raw), sources, operation)

@@ -23,7 +23,7 @@ from dsh_session import (
     SessionId,
     UnsupportedVersion,
 )
-from dsh_session.event import column_rows
+from dsh_session.bulk import column_rows
 from dsh_session_persistence import ConcurrentWriter, SequenceMismatch, SessionExists, StoredPrefix
 from dsh_session_persistence.threads import Job, Workers
 from dsh_session_persistence_sqlite.database import Database

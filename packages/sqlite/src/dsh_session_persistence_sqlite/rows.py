@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from operator import attrgetter
 from typing import Any
 
 from dsh_session import InvalidEvent, InvalidHeader, SessionEvent, SessionHeader, SessionId
+from dsh_session.bulk import from_columns, from_rows
 from dsh_session.collector import gc_paused
-from dsh_session.event import from_columns
 from dsh_session_persistence import CorruptSession, StoredPrefix
 from dsh_session_persistence.recovery import Unreadable, judge_unreadable
 
@@ -51,6 +52,7 @@ SELECT_LISTED = (
 )
 
 _ROWS_A_STEP = 1000
+_seq = attrgetter("seq")
 
 
 def header_row(header: SessionHeader) -> tuple[Any, ...]:
@@ -134,6 +136,11 @@ def _read_events(connection: sqlite3.Connection, session_id: SessionId) -> tuple
     cursor = connection.execute(SELECT_EVENTS, (session_id, -1))
     events: list[SessionEvent] = []
     while rows := cursor.fetchmany(_ROWS_A_STEP):
+        at_once = from_rows(rows)
+        start = len(events)
+        if at_once is not None and list(map(_seq, at_once)) == list(range(start, start + len(rows))):
+            events += at_once
+            continue
         for index, row in enumerate(rows):
             try:
                 event = event_from_row(row)
