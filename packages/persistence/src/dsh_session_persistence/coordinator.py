@@ -351,12 +351,12 @@ class PersistenceCoordinator:
         live.settle()
         self._slots.mark_owned(slot)
         if not isinstance(storing, Job):
-            await _shielded(self._hand_over(slot, finishing))
+            await _shielded(self._hand_over(slot, finishing, storing))
             return
         try:
             await storing.ended()
         except asyncio.CancelledError:
-            rest = self._hand_over(slot, finishing)
+            rest = self._hand_over(slot, finishing, storing)
             rest.add_done_callback(_log_abandoned)
             await asyncio.wait([rest], timeout=_CANCELLED_WAIT_S)
             raise
@@ -365,13 +365,17 @@ class PersistenceCoordinator:
         finally:
             self._leave(slot)
 
-    def _hand_over(self, slot: Slot, finishing: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def _hand_over(
+        self, slot: Slot, finishing: Coroutine[Any, Any, None], storing: Awaitable[None]
+    ) -> asyncio.Task[None]:
         """Have a task finish what was begun with the slot's lock held."""
 
         def settled(task: asyncio.Task[None]) -> None:
             self._tasks.discard(task)
-            if task.cancelled():
+            if task.cancelled():  # perhaps before it had begun
                 slot.forget()
+                if isinstance(storing, Coroutine):
+                    storing.close()
             self._leave(slot)
 
         task = asyncio.get_running_loop().create_task(finishing)
