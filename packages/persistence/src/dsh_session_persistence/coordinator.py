@@ -347,27 +347,24 @@ class PersistenceCoordinator:
         except BaseException:
             self._leave(slot)
             raise
-        finishing = self._medium.finish(slot, len(pending), storing)
         live.settle()
         self._slots.mark_owned(slot)
         if not isinstance(storing, Job):
-            await _shielded(self._hand_over(slot, finishing, storing))
+            await _shielded(self._hand_over(slot, len(pending), storing))
             return
         try:
             await storing.ended()
         except asyncio.CancelledError:
-            rest = self._hand_over(slot, finishing, storing)
+            rest = self._hand_over(slot, len(pending), storing)
             rest.add_done_callback(_log_abandoned)
             await asyncio.wait([rest], timeout=_CANCELLED_WAIT_S)
             raise
         try:
-            await finishing
+            await self._medium.finish(slot, len(pending), storing)
         finally:
             self._leave(slot)
 
-    def _hand_over(
-        self, slot: Slot, finishing: Coroutine[Any, Any, None], storing: Awaitable[None]
-    ) -> asyncio.Task[None]:
+    def _hand_over(self, slot: Slot, count: int, storing: Awaitable[None]) -> asyncio.Task[None]:
         """Have a task finish what was begun with the slot's lock held."""
 
         def settled(task: asyncio.Task[None]) -> None:
@@ -378,7 +375,7 @@ class PersistenceCoordinator:
                     storing.close()
             self._leave(slot)
 
-        task = asyncio.get_running_loop().create_task(finishing)
+        task = asyncio.get_running_loop().create_task(self._medium.finish(slot, count, storing))
         self._tasks.add(task)
         task.add_done_callback(settled)
         return task

@@ -75,6 +75,8 @@ class Medium:
             await storing
         except StorageFailure:
             raise  # nothing of the batch is stored: the cursor is right
+        except GeneratorExit:
+            raise  # the loop is gone, and nothing can be waited for
         except BaseException:
             slot.forget()
             await self.give_up(slot)

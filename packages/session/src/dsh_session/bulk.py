@@ -41,6 +41,7 @@ from dsh_session.event import (
     set_line,
     set_type,
 )
+from dsh_session.header import MAX_INTEGER
 
 __all__ = ["column_rows", "decode_block", "decode_many", "from_columns", "from_rows"]
 
@@ -220,7 +221,9 @@ def _from_plain_rows(rows: list[tuple[Any, ...]]) -> list[SessionEvent] | None:
         return []
     seqs, names, times, datas, _, _ = zip(*rows, strict=True)
     counts, texts = {*map(type, seqs), *map(type, times)}, {*map(type, names), *map(type, datas)}
-    if counts != {int} or texts != {bytes} or min(*seqs, *times) < 0 or not _are_objects(datas):
+    if counts != {int} or texts != {bytes} or not _are_objects(datas):
+        return None
+    if min(*seqs, *times) < 0 or max(*seqs, *times) > MAX_INTEGER:
         return None
     try:
         types = {name: name.decode() for name in set(names)}
