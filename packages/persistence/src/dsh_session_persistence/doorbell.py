@@ -3,7 +3,7 @@
 Owns the way back from a thread. Refuses what is told. A loop's own way, `call_soon_threadsafe`, wakes a task a turn
 of the loop later, and empties its pipe when that task has run, which is when the thread begins with its next call
 and wants the interpreter. Flow: thread -> `ring` -> the loop's selector -> the callbacks, in a handle of the loop.
-Source: the RFC on the way to the disk.
+Source: the RFC on the short way to the disk.
 """
 
 from __future__ import annotations

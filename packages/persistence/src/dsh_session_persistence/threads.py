@@ -2,7 +2,7 @@
 
 Owns how a backend's blocking code leaves the event loop, and how its outcome comes back. Refuses ordering: the
 coordinator never runs two writes of one session at once. Flow: call -> queue -> thread -> the waiter on the loop.
-Source: the RFC on the way to the disk.
+Source: the RFC on the short way to the disk.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Owns what counts as vouched for: an instance that holds only declared fields, each of them exactly of a declared
 type and in its range. Refuses to validate: for what it cannot vouch it says None, and the strict way takes over.
 Flow: a model's class -> the source of a function -> `closed_wire[class](model)` -> a struct that encodes as it is.
-Source: the RFC on compiled writers.
+Source: the RFC on writers made from models.
 """
 
 from collections.abc import Callable, Iterator
