@@ -33,13 +33,12 @@ from dsh_session.errors import InvalidEvent
 from dsh_session.event import (
     DATA_KEY,
     DATA_KEY_BYTES,
+    WRITTEN_HERE,
     Draft,
     SessionEvent,
     build,
     decode_line,
     decoder,
-    set_line,
-    set_type,
 )
 from dsh_session.header import MAX_INTEGER
 
@@ -53,6 +52,8 @@ _encode = msgspec.json.Encoder().encode
 _decode_lines = decoder.decode_lines
 _decode_objects = msgspec.json.Decoder(Skipped).decode_lines
 _first, _last, _get_type = itemgetter(0), itemgetter(-1), attrgetter("type")
+_set_line: Callable[[Draft, bytes], None] = Draft.__dict__["line"].__set__
+_set_type: Callable[[Draft, str], None] = Draft.__dict__["type"].__set__
 _set_class: Callable[[Draft, type], None] = object.__dict__["__class__"].__set__
 _exhaust = deque[None](maxlen=0).extend  # runs an iterator to its end, without a loop of bytecode
 
@@ -90,6 +91,7 @@ def decode_block(block: bytes) -> list[SessionEvent] | None:
     Returns:
         The events; None if a line is anything but one event in the compact form, for `decode_line` to say more.
     """
+    block = bytes(block)  # a view, or a buffer that is used again, does not reach an event
     lines = block.split(b"\n")
     return None if lines.pop() else _decode_joined(block, lines)
 
@@ -105,14 +107,19 @@ def _decode_joined(joined: bytes, lines: list[bytes]) -> list[SessionEvent] | No
             return None
         if not joined.isascii():
             joined.decode("utf-8")
-        events: list[SessionEvent] = _decode_lines(joined)
+        drafts: list[Draft] = _decode_lines(joined)
     except (IndexError, msgspec.MsgspecError, RecursionError, ValueError):
         return None
-    if len(events) != len(lines):
+    if len(drafts) != len(lines):
         return None
-    _exhaust(map(set_line, events, lines))
-    _exhaust(map(set_type, events, map(intern, map(_get_type, events))))
-    return events
+    _exhaust(map(_set_line, drafts, lines))
+    _exhaust(map(_set_type, drafts, map(intern, map(_get_type, drafts))))
+    return _sealed(drafts)
+
+
+def _sealed(drafts: list[Draft]) -> list[SessionEvent]:
+    _exhaust(map(_set_class, drafts, repeat(SessionEvent)))
+    return drafts  # type: ignore[return-value] # their class has just become this one
 
 
 def column_rows(key: str, events: Iterable[SessionEvent]) -> list[tuple[Any, ...]]:
@@ -135,7 +142,7 @@ def column_rows(key: str, events: Iterable[SessionEvent]) -> list[tuple[Any, ...
             None,
             None,
         )
-        if event._data is None and event.source_event_seqs is None and event.surface_op is None  # noqa: SLF001 # as `data_json`, in line: for most of what is ever stored
+        if event._data is WRITTEN_HERE and event.source_event_seqs is None and event.surface_op is None  # noqa: SLF001 # as `data_json`, in line: for most of what is ever stored
         else _column_row(key, event)
         for event in events
     ]
@@ -235,9 +242,7 @@ def _from_plain_rows(rows: list[tuple[Any, ...]]) -> list[SessionEvent] | None:
     lines = [b'%b%d,"time":%d,"data":%b}' % (heads[name], seq, time, data) for seq, name, time, data, _, _ in rows]
     nothing = repeat(None)
     kinds = map({name: intern(text) for name, text in types.items()}.__getitem__, names)
-    events = list(map(Draft, kinds, seqs, times, lines, nothing, nothing, nothing))
-    _exhaust(map(_set_class, events, repeat(SessionEvent)))
-    return events  # type: ignore[return-value] # their class has just become this one
+    return _sealed(list(map(Draft, kinds, seqs, times, lines, nothing, nothing, repeat(WRITTEN_HERE))))
 
 
 def _are_objects(texts: Sequence[bytes]) -> bool:

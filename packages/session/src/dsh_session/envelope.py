@@ -75,7 +75,10 @@ def parse_sources(value: Iterable[int] | None, event_type: str) -> tuple[int, ..
     """Read what a caller gives as `source_event_seqs`."""
     if value is None:
         return None
-    sources = tuple(value)
+    try:
+        sources = tuple(value)
+    except TypeError as error:
+        raise InvalidEvent("no list of seqs", event_type=event_type, path="sourceEventSeqs") from error
     for position, seq in enumerate(sources):
         if not is_count(seq):
             raise InvalidEvent("not a seq", event_type=event_type, path=f"sourceEventSeqs[{position}]")
@@ -84,11 +87,13 @@ def parse_sources(value: Iterable[int] | None, event_type: str) -> tuple[int, ..
 
 def parse_surface_op(value: Any, event_type: str) -> SurfaceOp | None:
     """Read what a caller gives as `surface_op`: None, `"append"`, a `Replace`, or its wire form."""
-    if value is None or value == "append":
-        return value  # type: ignore[no-any-return] # one of the two
+    if value is None:
+        return None
+    if isinstance(value, str) and value == "append":
+        return "append"
     try:
         operation = msgspec.convert(msgspec.to_builtins(value), Replace)
-    except (msgspec.ValidationError, TypeError) as error:
+    except (msgspec.ValidationError, TypeError, ValueError, RecursionError) as error:
         raise InvalidEvent(str(error), event_type=event_type, path="surfaceOp") from error
     return operation
 
@@ -163,7 +168,7 @@ def _part(wire: dict[str, Any], key: str, kind: Any) -> Any:
         return None
     try:
         return msgspec.convert(wire[key], kind)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, ValueError) as error:  # it can quote a key that UTF-8 cannot carry
         raise InvalidEvent(str(error), event_type=wire["type"], path=key) from error
 
 

@@ -7,6 +7,7 @@ Flow in: line -> `decode_line` -> `SessionEvent`. Flow out: `SessionEvent.line`,
 
 import sys
 from collections.abc import Callable, Iterable
+from inspect import Signature, signature
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias
 
 import msgspec
@@ -62,15 +63,26 @@ DATA_KEY = b',"data":'
 DATA_KEY_BYTES = len(DATA_KEY)
 _intern = sys.intern
 
+
+class Kept:
+    """The decoded data of an event, once somebody has read it; nothing that a decoder or an encoder knows."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: FrozenDict | None) -> None:
+        self.value = value
+
+
+WRITTEN_HERE, WRITTEN_ELSEWHERE = Kept(None), Kept(None)
+"""Whether the line of an event whose data nobody has read is in the form that `build` gives it."""
+
 if TYPE_CHECKING:
     _Line: TypeAlias = bytes
     _Sources: TypeAlias = tuple[int, ...] | None
     _Operation: TypeAlias = SurfaceOp | None
-    _Data: TypeAlias = FrozenDict | msgspec.UnsetType | None
 else:
-    # What the decoder is to take: any data, which it skips (the line takes its place), no nulls, and no document
-    # for the last field.
-    _Line, _Sources, _Operation, _Data = Skipped, tuple[Count, ...], SurfaceOp, FrozenDict
+    # What the decoder is to take: any data, which it skips (the line takes its place), and no nulls.
+    _Line, _Sources, _Operation = Skipped, tuple[Count, ...], SurfaceOp
 
 
 class Draft(
@@ -80,7 +92,7 @@ class Draft(
     forbid_unknown_fields=True,
     rename={"line": "data", "source_event_seqs": "sourceEventSeqs", "surface_op": "surfaceOp", "_data": ""},
 ):
-    """An event's fields while they are still writable; its class then becomes `SessionEvent`."""
+    """An event's fields while they are still writable; then its class becomes `SessionEvent`."""
 
     type: Annotated[str, msgspec.Meta(min_length=1)]
     seq: Count
@@ -88,12 +100,17 @@ class Draft(
     line: _Line
     source_event_seqs: _Sources = None
     surface_op: _Operation = None
-    _data: _Data = _UNSET
-    """The decoded data, once it was read. Before: None if the line was written here, unset if it was read."""
+    _data: Kept = WRITTEN_ELSEWHERE
 
 
 class _Constructor(msgspec.StructMeta):
-    """Makes the call of the class the checked way in; the decoder and `build` have their own."""
+    """Makes the call of the class the checked way in; `build` and the decoder make drafts."""
+
+    @property
+    def __signature__(self) -> Signature:
+        """What the call takes, which is not what the fields are."""
+        own = signature(_Constructor.__call__)
+        return own.replace(parameters=list(own.parameters.values())[1:])
 
     def __call__(
         self,
@@ -135,6 +152,9 @@ class SessionEvent(Draft, metaclass=_Constructor):
         b'{"type":"note","seq":0,"time":0,"data":{"a":1}}'
     """
 
+    if not TYPE_CHECKING:
+        line: Kept  # what no decoder makes: only drafts are decoded
+
     if TYPE_CHECKING:
 
         def __init__(
@@ -147,6 +167,9 @@ class SessionEvent(Draft, metaclass=_Constructor):
             source_event_seqs: Iterable[int] | None = None,
             surface_op: SurfaceOp | dict[str, Any] | None = None,
         ) -> None: ...
+
+    def __replace__(self, **_changes: object) -> NoReturn:
+        raise TypeError("an event is immutable, and its line with it; make another one")
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"an event is immutable: {name}")
@@ -161,19 +184,19 @@ class SessionEvent(Draft, metaclass=_Constructor):
         Raises:
             InvalidEvent: It holds a number that Python cannot hold (1e999, or too many digits).
         """
-        value = self._data
-        if value is None or value is _UNSET:
+        value = self._data.value
+        if value is None:
             try:
                 value = freeze(decode_json(self.data_json))
             except ValueError as error:
                 raise InvalidEvent(str(error), event_type=self.type, path="data") from error
-            _set_data(self, value)
+            _set_data(self, Kept(value))
         return value
 
     @property
     def data_json(self) -> bytes:
         """The JSON of `data` as it stands in the line, undecoded."""
-        if self._data is None and self.source_event_seqs is None and self.surface_op is None:
+        if self._data is WRITTEN_HERE and self.source_event_seqs is None and self.surface_op is None:
             line = self.line
             return line[line.index(DATA_KEY) + DATA_KEY_BYTES : -1]
         try:
@@ -232,10 +255,8 @@ class SessionEvent(Draft, metaclass=_Constructor):
         return decode_line, (self.line,)
 
 
-_set_data: Callable[[SessionEvent, FrozenDict], None] = Draft.__dict__["_data"].__set__
-set_line: Callable[[SessionEvent, bytes], None] = Draft.__dict__["line"].__set__
-set_type: Callable[[SessionEvent, str], None] = Draft.__dict__["type"].__set__
-decoder = msgspec.json.Decoder(SessionEvent)
+_set_data: Callable[[SessionEvent, Kept], None] = Draft.__dict__["_data"].__set__
+decoder = msgspec.json.Decoder(Draft)
 _decode = decoder.decode
 
 
@@ -259,10 +280,10 @@ def build(  # noqa: PLR0917 # one call an event: keywords cost a tenth of it
         envelope.surface_op = operation
     try:
         line = _encode(envelope)
-    except (UnicodeEncodeError, RecursionError):
+    except (ValueError, RecursionError):  # surrogates, and integers beyond the limit of digits
         envelope.data = msgspec.Raw(encode_json(msgspec.to_builtins(data), type_))
         line = _encode(envelope)
-    event = Draft(type_, seq, time, line, sources, operation, None)
+    event = Draft(type_, seq, time, line, sources, operation, WRITTEN_HERE)
     event.__class__ = SessionEvent
     return event  # type: ignore[return-value] # its class has just become this one
 
@@ -294,22 +315,23 @@ def decode_line(line: bytes) -> SessionEvent:
     if type(line) is not bytes:
         line = bytes(line)
     try:
-        event = _decode(line)
+        draft = _decode(line)
     except (msgspec.MsgspecError, RecursionError, ValueError):
-        event = _decode_patiently(line)
+        draft = _decode_patiently(line)
     if not line.isascii():
         check_utf8(line)
     if line[0] != _OPENING or line[-1] != _CLOSING or _NEWLINE in line or _RETURN in line:
         line = one_line(line)
-    set_line(event, line)
-    set_type(event, _intern(event.type))
-    return event
+    draft.type = _intern(draft.type)
+    draft.line = line
+    draft.__class__ = SessionEvent
+    return draft  # type: ignore[return-value] # as in `build`
 
 
-def _decode_patiently(line: bytes) -> SessionEvent:
+def _decode_patiently(line: bytes) -> Draft:
     facts = read_patiently(line)
     sources, operation = facts.source_event_seqs, facts.surface_op
-    event = Draft(
+    return Draft(
         facts.type,
         facts.seq,
         facts.time,
@@ -317,5 +339,3 @@ def _decode_patiently(line: bytes) -> SessionEvent:
         None if sources is _UNSET else sources,
         None if operation is _UNSET else operation,
     )
-    event.__class__ = SessionEvent
-    return event  # type: ignore[return-value] # as in `build`

@@ -45,6 +45,8 @@ def encode_json(value: dict[str, Any], event_type: str) -> bytes:
         NotJsonSerializable: NaN, an infinity, a tuple, set, bytes, object, non-text key, a cycle, too deep,
             two surrogates that would merge, or an integer beyond Python's limit of digits.
     """
+    if type(value) is not dict:
+        value = dict(dict.items(value))  # what is in it, whatever a subclass makes of it
     if not _is_plain(value):
         _refuse_unplain(value, event_type)
         return _encode_patiently(value, event_type)

@@ -5,6 +5,7 @@ Flow: `append` -> model and JSON check -> automaton -> surface -> `SessionEvent`
 """
 
 from collections.abc import Callable, Iterable
+from inspect import getattr_static
 from operator import attrgetter, itemgetter
 from sys import intern
 from threading import get_ident
@@ -190,15 +191,22 @@ class Session:
         """
         if get_ident() != self._thread:
             raise WrongThread(self.header.id)
-        known = _writers.get(type.__class__) if data is None else None
-        if known is None:
+        writer = _writers.get(type.__class__) if data is None else None
+        payload: Payload | None = None
+        event_type, turn, step = "", None, None
+        if writer is not None:  # as for most of what is ever appended
+            event_type, write, place = writer
+            try:
+                if type.event_type is event_type:  # type: ignore[union-attr] # no text has a writer
+                    payload = write(type)
+            except RecursionError:
+                payload = None
+            if payload is not None:
+                turn, step = place(type.__dict__)
+        if payload is None:
             event_type, payload, turn, step = _read(type, data)
-        else:  # as `_read`, for most of what is ever appended
-            event_type, write, place = known
-            payload = write(type) or read_data(type, event_type)
-            turn, step = place(type.__dict__)
         turns = self._turns
-        if step is None or step != turns.open_step or turn != turns.open_turn or event_type not in IN_STEP:
+        if event_type not in IN_STEP or step is None or step != turns.open_step or turn != turns.open_turn:
             turns.check(event_type, turn, step)
         operation = sources = None
         is_watched = event_type in _WATCHED
@@ -257,19 +265,13 @@ class Session:
 
     def _follow_seed(self) -> None:
         events = self._events
-        if not set(map(type, events)) <= {SessionEvent} or list(map(_seq, events)) != list(range(len(events))):
-            self._refuse_seed()
-        for event in events:
+        are_events = set(map(type, events)) <= {SessionEvent}
+        in_order = are_events and list(map(_seq, events)) == list(range(len(events)))
+        for index, event in enumerate(events):
+            if not in_order:
+                _check_seed(event, index)
             if event.type in _WATCHED:
-                self._follow(event, event.seq)
-
-    def _refuse_seed(self) -> None:
-        """Raise for the first event that is none, or out of order."""
-        for index, event in enumerate(self._events):
-            if type(event) is not SessionEvent:
-                raise InvalidSeed(index, f"{type(event).__name__} is no SessionEvent")
-            if event.seq != index:
-                raise InvalidSeed(index, f"has seq {event.seq}")
+                self._follow(event, index)
 
     def _follow(self, event: SessionEvent, index: int) -> None:
         if event.type in BOUNDARIES:
@@ -280,6 +282,13 @@ class Session:
             self._surface.apply(event.type, index, event.surface_op)
         except InvalidSurfaceOp as error:
             raise InvalidSeed(index, error.reason) from error
+
+
+def _check_seed(event: SessionEvent, index: int) -> None:
+    if type(event) is not SessionEvent:
+        raise InvalidSeed(index, f"{type(event).__name__} is no SessionEvent")
+    if event.seq != index:
+        raise InvalidSeed(index, f"has seq {event.seq}")
 
 
 _writers: dict[type, tuple[str, Callable[[Any], Payload | None], Callable[[dict[str, Any]], tuple[Any, Any]]]] = {}
@@ -294,11 +303,13 @@ def _read(model: "EventData | str", data: dict[str, Any] | None) -> tuple[str, P
     event_type = getattr(model, "event_type", "")
     if not event_type or data is not None:
         raise InvalidEvent("append takes a model of an event type, or a type and its data")
+    check_type(event_type)
     payload = read_data(model, event_type)
-    declared = type(model).model_fields
-    is_in_step = all(name in declared and declared[name].is_required() for name in ("turn", "step"))
-    place = itemgetter("turn", "step") if is_in_step else _place
-    _writers[type(model)] = intern(event_type), vocabulary().closed_wire[type(model)], place
+    if getattr_static(type(model), "event_type") is event_type and "event_type" not in type(model).model_fields:
+        declared = type(model).model_fields
+        is_in_step = all(name in declared and declared[name].is_required() for name in ("turn", "step"))
+        place = itemgetter("turn", "step") if is_in_step else _place
+        _writers[type(model)] = event_type, vocabulary().closed_wire[type(model)], place
     return event_type, payload, *_place(model.__dict__)
 
 

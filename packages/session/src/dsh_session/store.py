@@ -8,6 +8,7 @@ import ntpath
 import posixpath
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from dsh_session.errors import DuplicateSession, InvalidCwd, InvalidHeader, InvalidSeed, NotAttached
 from dsh_session.event import SessionEvent
@@ -37,14 +38,16 @@ class _Attached:
             self.waiting.append(event)
             return
         self.is_telling = True
-        for hear in self.store._hearing:  # noqa: SLF001 # those of this moment
-            try:
-                hear(session, event)
-            except BaseException as error:  # noqa: BLE001 # once everybody has been told
-                self._failed(event, error)
-        if self.waiting or self.interruption is not None:
-            self.go_on()
-        self.is_telling = False
+        try:
+            for hear in self.store._hearing:  # noqa: SLF001 # those of this moment
+                try:
+                    hear(session, event)
+                except BaseException as error:  # noqa: BLE001 # once everybody has been told
+                    self._failed(event, error)
+            if self.waiting or self.interruption is not None:
+                self.go_on()
+        finally:
+            self.is_telling = False
 
     def go_on(self) -> None:
         """Tell what waits; then raise what interrupted it."""
@@ -63,8 +66,9 @@ class _Attached:
     def _failed(self, event: SessionEvent, error: BaseException) -> None:
         """Keep a failure for the next flush, and an interruption until everybody has been told."""
         if isinstance(error, Exception):
-            LOG.exception("a listener failed on %s of session %r", event.type, self.session.id)
             self.failures.append(error)
+            with suppress(Exception):  # no handler of a log's keeps the others from being told
+                LOG.exception("a listener failed on %s of session %r", event.type, self.session.id)
         elif self.interruption is None:
             self.interruption = error
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from pydantic import BaseModel, ValidationError
 
-from dsh_session.errors import InvalidEvent
+from dsh_session.errors import InvalidEvent, NotJsonSerializable
 from dsh_session.frozen import FrozenDict
 from dsh_session.json_value import encode_json, join_path
 from dsh_session.vocabulary.model import EventData, model_for
@@ -30,10 +30,15 @@ def read_model(model: EventData, event_type: str) -> msgspec.Struct | msgspec.Ra
         NotJsonSerializable: A free field holds what JSON would lose.
         InvalidEvent: The instance does not fit its own model (it was made without validation).
     """
-    closed = closed_wire[type(model)](model)
-    if closed is not None:
-        return closed
-    wire = to_wire(model)
+    try:
+        closed = closed_wire[type(model)](model)
+        if closed is not None:
+            return closed
+        wire = to_wire(model)
+    except RecursionError as error:
+        raise NotJsonSerializable(event_type, "", "parts in parts, too deep") from error
+    if not isinstance(wire, dict):
+        raise InvalidEvent("its serializer gives no JSON object", event_type=event_type, path="data")
     encoded = encode_json(wire, event_type)
     check_wire(type(model), wire, event_type)
     return msgspec.Raw(encoded)

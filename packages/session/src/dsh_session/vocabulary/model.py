@@ -63,8 +63,8 @@ class EventData(Part):
             return
         if type in _core or not type or has_surrogates(type):
             raise ReservedEventType(type)
-        cls.event_type = type
-        _models[type] = cls
+        cls.event_type = str.__str__(type)  # the text itself: a member of an enum is another one
+        _models[cls.event_type] = cls
 
 
 _models: dict[str, type[EventData]] = {}

@@ -6,7 +6,7 @@ Flow: a model's class -> the source of a function -> `closed_wire[class](model)`
 Source: the RFC on writers made from models.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from types import UnionType
@@ -21,6 +21,9 @@ from dsh_session.vocabulary.model import Part
 Wire = msgspec.Struct | None
 Writer = Callable[[Any], Wire]
 
+_HOW_IT_IS_READ = {"strict", "union_mode"}
+_LIMITS = (("ge", ">="), ("gt", ">"), ("le", "<="), ("lt", "<"))
+
 
 class _Writers(dict[type, Writer]):
     """The writers made so far, by class; what is missing is made."""
@@ -28,7 +31,8 @@ class _Writers(dict[type, Writer]):
     def __missing__(self, kind: type) -> Writer:
         if not issubclass(kind, Part):
             return _vouch_for_nothing  # not kept: there is no end of such classes
-        writer = self[kind] = _vouch_for_nothing if has_serializers(kind) else _compile(kind)
+        is_plain = not (has_serializers(kind) or _has_validators(kind))
+        writer = self[kind] = _compile(kind) if is_plain else _vouch_for_nothing
         return writer
 
 
@@ -66,6 +70,18 @@ def has_serializers(model: type[BaseModel]) -> bool:
     return bool(decorators.field_serializers or decorators.model_serializers or decorators.computed_fields)
 
 
+def _has_validators(model: type[BaseModel]) -> bool:
+    """Tell whether more is asked of an instance than its fields say."""
+    decorators = model.__pydantic_decorators__
+    own = (
+        decorators.validators,
+        decorators.field_validators,
+        decorators.model_validators,
+        decorators.root_validators,
+    )
+    return any(own)
+
+
 # ---------------------------------------------------------------- what a field may hold
 
 
@@ -78,6 +94,7 @@ class _Kinds:
     parts: set[type] = field(default_factory=set)
     items: set[type] = field(default_factory=set)
     bounds: list[str] = field(default_factory=list)
+    is_checkable: bool = True  # whether the above is all that is asked of a value
 
 
 def _kinds(info: FieldInfo) -> _Kinds:
@@ -88,7 +105,7 @@ def _kinds(info: FieldInfo) -> _Kinds:
 
 def _add(kinds: _Kinds, annotation: Any, metadata: Any) -> None:
     """Sort an annotation's alternatives by what they take to check."""
-    kinds.bounds += _bounds(metadata)
+    _add_metadata(kinds, metadata)
     if annotation in (int, str, bool):
         kinds.scalars.add(annotation)
     elif isinstance(annotation, type) and issubclass(annotation, Part):
@@ -104,17 +121,24 @@ def _add(kinds: _Kinds, annotation: Any, metadata: Any) -> None:
         listed = _Kinds()
         _add(listed, get_args(annotation)[0], ())
         kinds.items |= listed.parts
+        kinds.is_checkable &= listed.is_checkable
 
 
-def _bounds(metadata: Any) -> Iterator[str]:
-    """Write the limits of a number as comparisons with `{}` for the value."""
+def _add_metadata(kinds: _Kinds, metadata: Any) -> None:
+    """Take over what is asked beside the type: limits of a whole number, which are compared; nothing else is."""
     for item in metadata:
         if isinstance(item, FieldInfo):
-            yield from _bounds(item.metadata)
-        for name, sign in (("ge", ">="), ("gt", ">"), ("le", "<="), ("lt", "<")):
-            limit = getattr(item, name, None)
-            if type(limit) is int:
-                yield f"{{}} {sign} {limit}"
+            _add_metadata(kinds, item.metadata)
+            continue
+        settings = getattr(item, "__dict__", None)
+        if settings and settings.keys() <= _HOW_IT_IS_READ:
+            continue
+        limits = [(sign, getattr(item, name, None)) for name, sign in _LIMITS]
+        given = [(sign, limit) for sign, limit in limits if limit is not None]
+        if given and all(type(limit) is int and abs(limit) < 2**64 for _, limit in given):
+            kinds.bounds += [f"{{}} {sign} {limit}" for sign, limit in given]
+        else:
+            kinds.is_checkable = False
 
 
 # ---------------------------------------------------------------- the function of a class
@@ -123,13 +147,14 @@ def _bounds(metadata: Any) -> Iterator[str]:
 def _compile(model: type[Part]) -> Writer:
     """Make the function of a class. Names stand in its source as literals, so nothing in them is read as code."""
     source = _Source()
-    for name, info in model.model_fields.items():
-        source.add(name, info.serialization_alias or name, _kinds(info), is_optional=may_be_absent(info))
     try:
-        namespace = source.namespace | {"wire": source.struct(model.__name__), "absent": msgspec.UNSET}
-    except ValueError:  # a name that JSON has to escape
+        for name, info in model.model_fields.items():
+            alias = str.__str__(info.serialization_alias or name)
+            source.add(name, alias, _kinds(info), is_optional=may_be_absent(info))
+        namespace = source.namespace | {"wire": source.struct(), "absent": msgspec.UNSET}
+    except ValueError:  # a key that JSON has to escape
         return _vouch_for_nothing
-    exec(compile(source.text(), f"<writer of {model.__qualname__}>", "exec"), namespace)  # noqa: S102 # our own text
+    exec(compile(source.text(), "<the writer of a model>", "exec"), namespace)  # noqa: S102 # our own text
     writer: Writer = namespace["write"]
     return writer
 
@@ -158,19 +183,21 @@ class _Source:
             self._checks += check
             self._members.append(value)
 
-    def struct(self, name: str) -> type[msgspec.Struct]:
+    def struct(self) -> type[msgspec.Struct]:
         """Return the class of the wire form.
 
         Raises:
             ValueError: A key has characters that JSON escapes.
         """
         keys = {f"m{number}": alias for number, alias in enumerate(self._aliases)}
-        return msgspec.defstruct(name, [(key, Any) for key in keys], rename=keys, gc=False)
+        return msgspec.defstruct("Wire", [(key, Any) for key in keys], rename=keys, gc=False)
 
     def _check(self, number: int, kinds: _Kinds) -> list[str]:
         """Write the statements that return unless a value is of its kinds; parts are put in their wire form."""
         value = f"v{number}"
         refuse = "return None"
+        if not kinds.is_checkable:
+            return [refuse]
         if len(kinds.literals) == 1 and kinds == _Kinds(literals=kinds.literals):
             self.namespace[f"c{number}"] = next(iter(kinds.literals))  # nearly always the value is this very text
             return [f"if {value} is not c{number} and (type({value}) is not str or {value} != c{number}): {refuse}"]
