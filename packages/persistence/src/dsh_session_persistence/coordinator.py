@@ -391,8 +391,9 @@ class PersistenceCoordinator:
     def _vacate(self, slot: Slot) -> None:
         """Count an operation as over, and give up what is idle by now."""
         slot.users -= 1
-        self._slots.drop_if_vacant(slot)
-        if not self._has_ended:
+        if slot.live is None:
+            self._slots.drop_if_vacant(slot)
+        if self._slots.owned_count > self._max_open_sessions and not self._has_ended:
             for idle in self._slots.idle_beyond(self._max_open_sessions):
                 released = self._spawn(idle.session_id, self._give_up_idle, makes_room=True)
                 released.add_done_callback(_log_failure)

@@ -118,6 +118,11 @@ class Slots:
         if slot.vacant and self._slots.get(slot.session_id) is slot:
             del self._slots[slot.session_id]
 
+    @property
+    def owned_count(self) -> int:
+        """How many slots' locks are held."""
+        return len(self._owned)
+
     def mark_owned(self, slot: Slot) -> None:
         """Record that a slot's lock is held and was used just now."""
         slot.owned = True
