@@ -165,6 +165,29 @@ def test_a_whole_batch_that_could_not_be_cut_away_is_not_stored_twice(jsonl_stor
     run(scenario())
 
 
+@pytest.mark.parametrize("kept", [700, None])
+def test_what_could_not_be_cut_away_is_known_also_when_the_file_was_given_up(jsonl_storage, run, kept):
+    """An idle session gives up its descriptor, and finds its own leavings when it comes back."""
+
+    async def scenario():
+        persistence, disk = await _opened(jsonl_storage)
+        backend = backend_of(persistence)
+        disk.failing_truncates = 1
+        if kept is None:
+            disk.failing_syncs = 1
+        else:
+            disk.room_bytes = kept
+        with pytest.raises(StorageFailure):
+            await persistence.append(sid("sample"), _more(2))
+        await backend.release(sid("sample"))
+        await backend.acquire(sid("sample"))
+        await persistence.append(sid("sample"), _more(2))
+        await persistence.aclose()
+        assert list((await read_fresh(jsonl_storage, sid("sample"))).events) == turns(2)
+
+    run(scenario())
+
+
 def test_a_live_session_keeps_what_a_full_disk_refused(jsonl_storage, run):
     """The next flush stores it, in order."""
 

@@ -1,7 +1,6 @@
 """The way of most flushes: the write is on its way at once, and no task stands between it and its waiter."""
 
 import asyncio
-import contextlib
 import threading
 
 import pytest
@@ -37,6 +36,15 @@ class Disk:
         return len(self.medium.records.get(session_id, [b""])) - 1
 
 
+def _run(coroutine):
+    """Run a coroutine that waits for nothing."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        return done.value
+    raise AssertionError("it waits for something")
+
+
 class OnThreads(MemoryBackend):
     """Hands its writes to a thread."""
 
@@ -56,8 +64,11 @@ class OnThreads(MemoryBackend):
         assert self.disk.gate.wait(10)
         if self.disk.failures:
             raise self.disk.failures.pop(0)
-        with contextlib.suppress(StopIteration):
-            MemoryBackend.append_batch(self, header, events, materialized).send(None)
+        _run(MemoryBackend.append_batch(self, header, events, materialized))
+
+    async def load_stored(self, session_id):
+        """Read on a thread, too."""
+        return await self.workers.read(lambda: _run(MemoryBackend.load_stored(self, session_id)))
 
     async def close(self):
         """End the threads, too."""
@@ -281,6 +292,96 @@ def test_a_loop_that_is_closed_without_a_word_leaves_a_session_that_can_be_store
 
     asyncio.run(asyncio.wait_for(go_on(), 10))
     assert disk.stored() == len(session.events)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_new_loop_waits_for_a_write_of_the_one_before(monkeypatch, fails):
+    """Its thread goes on; what it has written may still be taken back, and is not to be acknowledged."""
+    monkeypatch.setattr(coordinator_module, "_CANCELLED_WAIT_S", 0.01)
+    disk = Disk()
+    persistence = CoordinatedPersistence(disk.backend("job"), write_batch_max_delay_ms=60_000)
+    store = SessionStore()
+    persistence.attach(store)
+    session = store.create(id="sample")
+    played(session, turns(1))
+    asyncio.run(store.flush(session))
+    disk.begun.clear()
+    more(session)
+    disk.gate.clear()
+    if fails:
+        disk.failures.append(StorageFailure("writing", OSError("no space left")))
+
+    async def leave():
+        task = asyncio.create_task(store.flush(session))
+        await begun(disk)
+        return task
+
+    asyncio.run(leave())
+
+    async def go_on():
+        flush = asyncio.create_task(store.flush(session))
+        await asyncio.sleep(0.05)
+        assert not flush.done()
+        disk.gate.set()
+        await asyncio.wait_for(flush, 10)
+        assert disk.stored() == len(session.events)
+        await persistence.aclose()
+
+    asyncio.run(go_on())
+
+
+def test_a_loop_that_ends_under_many_operations_leaves_room_for_others():
+    """Those that were cut off do not count for ever."""
+    disk = Disk()
+    persistence = CoordinatedPersistence(disk.backend("coroutine"))
+    store = SessionStore()
+    persistence.attach(store)
+    sessions = [store.create(id=f"s{number}") for number in range(100)]
+    for session in sessions:
+        played(session, turns(1))
+    loop = asyncio.new_event_loop()
+    disk.gate.clear()
+    tasks = [loop.create_task(store.flush(session)) for session in sessions]
+    loop.run_until_complete(begun(disk))
+    for pending in (*tasks, *persistence._coordinator._tasks):
+        pending.cancel()
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.run_until_complete(asyncio.sleep(0))
+    for pending in (*tasks, *persistence._coordinator._tasks):
+        pending._log_destroy_pending = False
+    loop.close()
+    disk.gate.set()
+
+    async def go_on():
+        await asyncio.gather(*(store.flush(session) for session in sessions))
+        await persistence.aclose()
+
+    asyncio.run(asyncio.wait_for(go_on(), 10))
+    assert [disk.stored(session.id) for session in sessions] == [len(turns(1))] * 100
+
+
+def test_events_that_come_while_a_session_is_released_do_not_bring_it_back(scene):
+    """Its id is free, and another instance may have it."""
+    disk, persistence, store, session = scene
+    backend = persistence._coordinator._backend
+    give_up = backend.release
+
+    async def release(session_id):
+        played(session, turns(3)[len(session.events) :])
+        await give_up(session_id)
+
+    backend.release = release
+
+    async def scenario():
+        more(session)
+        await store.release(session)
+        await asyncio.sleep(0.02)
+        assert not disk.medium.owners
+        assert all(timer.cancelled() for timer in asyncio.get_running_loop()._scheduled)
+        await persistence.aclose()
+
+    asyncio.run(scenario())
+    assert disk.stored() == len(turns(2))
 
 
 def test_closing_waits_for_a_flush_that_runs(scene):

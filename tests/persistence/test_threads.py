@@ -226,6 +226,32 @@ def test_a_doorbell_goes_with_its_loop(workers):
     assert descriptors() <= before + 1
 
 
+def test_threads_with_loops_of_their_own_do_not_get_in_each_others_way():
+    """Each makes a doorbell for each of its loops, and all of them are in one register."""
+    errors = []
+
+    def run():
+        try:
+            for _ in range(100):
+                workers = Workers("own")
+                assert asyncio.run(_result_of(workers)) == 3
+                workers.shutdown()
+        except Exception as error:  # noqa: BLE001 - shown below
+            errors.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=run) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert errors == []
+
+
 @pytest.mark.skipif(not hasattr(os, "eventfd"), reason="a doorbell is an eventfd")
 def test_an_interrupt_in_one_task_does_not_leave_the_others_asleep(workers):
     """They have rung at the same time, and are woken one after another."""

@@ -44,7 +44,7 @@ class JsonlBackend:
         self._disk = disk or Disk()
         self._workers = Workers("dsh-jsonl")
         self._logs: dict[SessionId, LogFile] = {}
-        self._tails: OrderedDict[SessionId, Tail] = OrderedDict()
+        self._tails: OrderedDict[SessionId, tuple[Tail, bytes]] = OrderedDict()  # and what a failed batch left
         self._swept: set[str] = set()
 
     @property
@@ -147,8 +147,8 @@ class JsonlBackend:
                 return
             path = self._layout.locate(session_id)
             if path is not None:
-                tail = self._tails.pop(session_id, None)
-                self._logs[session_id] = LogFile.open(session_id, path, self._disk, tail)
+                tail, leftover = self._tails.pop(session_id, (None, b""))
+                self._logs[session_id] = LogFile.open(session_id, path, self._disk, tail, leftover)
 
     def _release(self, session_id: SessionId) -> None:
         log = self._logs.pop(session_id, None)
@@ -157,7 +157,7 @@ class JsonlBackend:
         with _storage(f"closing session {session_id!r}"):
             log.close()
         if log.tail is not None:
-            self._tails[session_id] = log.tail
+            self._tails[session_id] = log.tail, log.leftover
             while len(self._tails) > _TAILS_KEPT:
                 self._tails.popitem(last=False)
 

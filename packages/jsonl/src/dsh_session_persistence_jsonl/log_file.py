@@ -45,28 +45,33 @@ class LogFile:
         fd: Its descriptor, locked already.
         disk: What writes.
         tail: What is known of its end from an earlier time, or None.
+        leftover: A failed batch that could not be cut away behind that end.
     """
 
-    def __init__(self, session_id: SessionId, path: str, fd: int, disk: Disk, tail: Tail | None) -> None:
+    def __init__(  # noqa: PLR0917 - each as it is
+        self, session_id: SessionId, path: str, fd: int, disk: Disk, tail: Tail | None, leftover: bytes = b""
+    ) -> None:
         self.path = path
         self.tail = tail
         self._session_id = session_id
         self._disk = disk
         self._fd = -1
         self._hold(fd)
-        self._leftover = b""  # a failed batch that could not be cut away
+        self.leftover = leftover
         self._busy = threading.RLock()  # a write whose event loop has ended is not cut short by what comes after it
         let_go_in_children(self)
 
     @classmethod
-    def open(cls, session_id: SessionId, path: str, disk: Disk, tail: Tail | None = None) -> Self:
+    def open(
+        cls, session_id: SessionId, path: str, disk: Disk, tail: Tail | None = None, leftover: bytes = b""
+    ) -> Self:
         """Open and lock the file of a stored session.
 
         Raises:
             ConcurrentWriter: Somebody else holds the lock, or the file vanished.
             OSError: The file cannot be opened or locked.
         """
-        return cls(session_id, path, _open_locked(session_id, path, disk), disk, tail)
+        return cls(session_id, path, _open_locked(session_id, path, disk), disk, tail, leftover)
 
     def close(self) -> None:
         """Give up the descriptor, and the lock with it."""
@@ -77,7 +82,7 @@ class LogFile:
 
     def was_read(self) -> None:
         """Drop what is known from before the lock was taken again: its owner has just read the file anew."""
-        if not self._checked and not self._leftover:
+        if not self._checked and not self.leftover:
             self.tail = None
 
     def let_go(self) -> None:
@@ -157,7 +162,7 @@ class LogFile:
         known = self.tail
         if known is not None and self._checked and now.st_size == known.size_bytes:
             return now, known.end, False
-        if known is not None and self._leftover and now.st_size > known.size_bytes:
+        if known is not None and self.leftover and now.st_size > known.size_bytes:
             now = self._drop_leftover(known, now)
         found = read_end(self._fd, now.st_size)
         if found is None:
@@ -167,12 +172,12 @@ class LogFile:
 
     def _drop_leftover(self, known: Tail, now: os.stat_result) -> os.stat_result:
         """Cut away what a failed batch of this instance left, if that is what is there."""
-        extra = read_at(self._fd, len(self._leftover) + 1, known.size_bytes)
-        if not self._leftover.startswith(extra):
+        extra = read_at(self._fd, len(self.leftover) + 1, known.size_bytes)
+        if not self.leftover.startswith(extra):
             return now
         self._disk.truncate(self._fd, known.size_bytes)
         self._disk.sync(self._fd)
-        self._leftover = b""
+        self.leftover = b""
         return os.fstat(self._fd)
 
     def _check_torn(self, cut_at: int, size_bytes: int) -> None:
@@ -195,7 +200,7 @@ class LogFile:
         except BaseException:
             self._undo(size_bytes, data, trusted=not synced)
             raise
-        self._leftover = b""
+        self.leftover = b""
         self._know(before, size_bytes + len(data), End(events[-1].line, events[-1].seq + 1))
 
     def _know(self, now: os.stat_result, size_bytes: int, end: End) -> None:
@@ -204,10 +209,10 @@ class LogFile:
 
     def _undo(self, size_bytes: int, data: bytes, *, trusted: bool) -> None:
         """Cut the file back after a failed batch. After a failed sync the descriptor is not trusted again."""
-        self._leftover = data
+        self.leftover = data
         with suppress(OSError):
             self._disk.truncate(self._fd, size_bytes)
-            self._leftover = b""
+            self.leftover = b""
             self._disk.sync(self._fd)
             if trusted:
                 return

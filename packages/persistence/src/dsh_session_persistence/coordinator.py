@@ -87,6 +87,7 @@ class PersistenceCoordinator:
         self._live: dict[Session, WriteBehind] = {}
         self._stores: dict[SessionStore, Callable[[], None]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None  # of the latest operation
         self._room = asyncio.Semaphore(_OPERATIONS_AT_ONCE)
         self._closing: asyncio.Task[None] | None = None
         self._has_ended = False  # whether closing has come as far as the backend
@@ -215,8 +216,8 @@ class PersistenceCoordinator:
             return
         await self.flush(session)
         live.stop()
+        self._live.pop(session, None)  # what is appended from now on is not stored any more
         await self._run(session.id, lambda slot: self._forget(slot, live))
-        self._live.pop(session, None)
 
     # ------------------------------------------------------------ operations, each with its slot's lock held
 
@@ -264,6 +265,8 @@ class PersistenceCoordinator:
 
     async def _drain(self, slot: Slot, live: WriteBehind) -> None:
         """Bind the session if it is not, then store everything behind the cursor."""
+        if self._live.get(live.session) is not live:
+            return  # it was released before it was this operation's turn
         try:
             await self._store_pending(slot, live)
         except SessionExists:  # somebody has stored it since it was looked up: look again
@@ -308,9 +311,11 @@ class PersistenceCoordinator:
         makes_room: bool = False,
     ) -> asyncio.Task[R]:
         self._check_process()
-        if not self._tasks:
-            self._room = asyncio.Semaphore(_OPERATIONS_AT_ONCE)  # one that was waited for belongs to its loop
         loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._loop = loop
+            self._room = asyncio.Semaphore(_OPERATIONS_AT_ONCE)  # one that was waited for belongs to its loop
+            self._tasks = {task for task in self._tasks if not task.get_loop().is_closed()}
         slot = self._slots.enter(session_id, loop)
         task = loop.create_task(self._serialized(slot, operation if makes_room else self._in_room(operation)))
         self._tasks.add(task)
@@ -355,14 +360,27 @@ class PersistenceCoordinator:
         try:
             await storing.ended()
         except asyncio.CancelledError:
-            rest = self._hand_over(slot, len(pending), storing)
-            rest.add_done_callback(_log_abandoned)
-            await asyncio.wait([rest], timeout=_CANCELLED_WAIT_S)
+            await self._wait_a_while(slot, len(pending), storing)
             raise
         try:
             await self._medium.finish(slot, len(pending), storing)
         finally:
             self._leave(slot)
+
+    async def _wait_a_while(self, slot: Slot, count: int, storing: Job[None]) -> None:
+        """Have the end of a write seen to, and wait for it as long as a cancelled waiter may be kept."""
+        over = asyncio.get_running_loop().create_future()
+
+        def is_over(task: asyncio.Task[None]) -> None:
+            _log_abandoned(task)
+            if not over.done():
+                over.set_result(None)
+
+        def see_to_it() -> None:
+            self._hand_over(slot, count, storing).add_done_callback(is_over)
+
+        storing.call_on_end(see_to_it)
+        await asyncio.wait([over], timeout=_CANCELLED_WAIT_S)
 
     def _hand_over(self, slot: Slot, count: int, storing: Awaitable[None]) -> asyncio.Task[None]:
         """Have a task finish what was begun with the slot's lock held."""

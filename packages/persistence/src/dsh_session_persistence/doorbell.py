@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -28,12 +29,13 @@ def doorbell(loop: asyncio.AbstractEventLoop) -> Ring:
         pass
     except TypeError:  # nothing can be kept about this loop
         return loop.call_soon_threadsafe
-    for other in [other for other in _doorbells if other.is_closed()]:
-        del _doorbells[other]
-    try:
-        bell = _doorbells[loop] = _Doorbell(loop)
-    except (AttributeError, NotImplementedError):  # no such descriptors here, or a loop that watches none
-        return loop.call_soon_threadsafe
+    with _changing:  # other threads have loops of their own
+        for other in [other for other in _doorbells if other.is_closed()]:
+            _doorbells.pop(other, None)
+        try:
+            bell = _doorbells[loop] = _Doorbell(loop)
+        except (AttributeError, NotImplementedError):  # no such descriptors here, or a loop that watches none
+            return loop.call_soon_threadsafe
     return bell.ring
 
 
@@ -68,4 +70,5 @@ class _Doorbell:
                 raise
 
 
+_changing = threading.Lock()
 _doorbells: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Doorbell] = weakref.WeakKeyDictionary()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import threading
+import time
 import weakref
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
@@ -20,6 +21,9 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from dsh_session_persistence.doorbell import doorbell
 
 __all__ = ["Job", "Workers"]
+
+_KEPT_AT_LEAST = 16
+_LOOK_AGAIN_S = 0.002
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -32,10 +36,16 @@ class Job(Generic[R]):
     end all the same, so that nothing else touches what the call still works on. At most one task waits at a time.
     """
 
-    __slots__ = ("_args", "_call", "_end", "_error", "_kwargs", "_result")
+    __slots__ = ("_after", "_args", "_call", "_end", "_error", "_kwargs", "_result")
 
-    def __init__(self, call: Callable[..., R], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self._call, self._args, self._kwargs = call, args, kwargs
+    def __init__(
+        self,
+        call: Callable[..., R],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        after: tuple[Job[Any], ...] = (),
+    ) -> None:
+        self._call, self._args, self._kwargs, self._after = call, args, kwargs, after
         self._error: BaseException | None = None
         self._end = _End(asyncio.get_running_loop())
 
@@ -59,8 +69,19 @@ class Job(Generic[R]):
         """Return what waits for the end only: a waiter that is cancelled goes at once, and the call goes on."""
         return self._end
 
+    def call_on_end(self, callback: Callable[[], object]) -> None:
+        """Have the loop call back when the call has ended; takes the place of a task that waits."""
+        self._end.add_done_callback(lambda _end: callback())
+
+    def has_ended(self) -> bool:
+        """Return whether the call has ended."""
+        return self._end.has_come
+
     def run(self) -> None:
         """Make the call, on the thread, and wake whoever waits."""
+        for earlier in self._after:
+            while not earlier.has_ended():
+                time.sleep(_LOOK_AGAIN_S)
         try:
             self._result = self._call(*self._args, **self._kwargs)
         except BaseException as error:  # noqa: BLE001 - raised where the job is awaited
@@ -139,6 +160,10 @@ class Workers:
     def __init__(self, name: str, *, writers: int = 4, readers: int = 2) -> None:
         self._writers = _Pool(f"{name}-write", writers)
         self._readers = _Pool(f"{name}-read", readers)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._writing: set[Job[Any]] = set()  # writes of this loop that may run
+        self._most_kept = _KEPT_AT_LEAST
+        self._left: tuple[Job[Any], ...] = ()  # writes of loops before it
 
     def write(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Job[R]:
         """Run a blocking call on a writer thread. It is on its way when this returns; await the job for its result.
@@ -146,7 +171,12 @@ class Workers:
         Raises:
             RuntimeError: The threads were shut down.
         """
-        return self._writers.submit(Job(call, args, kwargs))
+        job = self._writers.submit(Job(call, args, kwargs, self._earlier()))
+        if len(self._writing) >= self._most_kept:
+            self._writing = {other for other in self._writing if not other.has_ended()}
+            self._most_kept = 2 * len(self._writing) + _KEPT_AT_LEAST
+        self._writing.add(job)
+        return job
 
     async def read(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a blocking call on a reader thread and return what it returns; a cancelled waiter goes at once.
@@ -154,9 +184,20 @@ class Workers:
         Raises:
             RuntimeError: The threads were shut down.
         """
-        job = self._readers.submit(Job(call, args, kwargs))
+        job = self._readers.submit(Job(call, args, kwargs, self._earlier()))
         await job.ended()
         return await job
+
+    def _earlier(self) -> tuple[Job[Any], ...]:
+        """Return the writes of loops that are over by now: what they came to is awaited before anything else."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._left += tuple(self._writing)
+            self._writing = set()
+            self._loop = loop
+        if self._left:
+            self._left = tuple(job for job in self._left if not job.has_ended())
+        return self._left
 
     def shutdown(self) -> None:
         """Let the threads end; calls that run or wait are finished, later ones are refused. Does not wait."""
