@@ -201,7 +201,8 @@ class LogFile:
             self._undo(size_bytes, data, trusted=not synced)
             raise
         self.leftover = b""
-        self._know(before, size_bytes + len(data), End(events[-1].line, events[-1].seq + 1))
+        last = events[-1]
+        self._know(before, size_bytes + len(data), End(last.line, last.seq + 1))
 
     def _know(self, now: os.stat_result, size_bytes: int, end: End) -> None:
         self.tail = Tail(now.st_dev, now.st_ino, size_bytes, end)

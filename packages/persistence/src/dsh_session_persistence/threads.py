@@ -15,14 +15,15 @@ import weakref
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
 from contextvars import Context
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from dsh_session_persistence.doorbell import doorbell
+from dsh_session_persistence.doorbell import Ring, doorbell
 
 __all__ = ["Job", "Workers"]
 
-_KEPT_AT_LEAST = 16
+_KEPT = 64
 _LOOK_AGAIN_S = 0.002
 
 P = ParamSpec("P")
@@ -36,18 +37,13 @@ class Job(Generic[R]):
     end all the same, so that nothing else touches what the call still works on. At most one task waits at a time.
     """
 
-    __slots__ = ("_after", "_args", "_call", "_end", "_error", "_kwargs", "_result")
+    __slots__ = ("_after", "_call", "_end", "_error", "_result")
 
-    def __init__(
-        self,
-        call: Callable[..., R],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        after: tuple[Job[Any], ...] = (),
-    ) -> None:
-        self._call, self._args, self._kwargs, self._after = call, args, kwargs, after
+    def __init__(self, call: Callable[[], R], end: _End, after: tuple[Job[Any], ...]) -> None:
+        self._call: Callable[[], R] | None = call
+        self._end = end
+        self._after = after
         self._error: BaseException | None = None
-        self._end = _End(asyncio.get_running_loop())
 
     def __await__(self) -> Generator[Any, None, R]:
         cancelled: asyncio.CancelledError | None = None
@@ -82,8 +78,10 @@ class Job(Generic[R]):
         for earlier in self._after:
             while not earlier.has_ended():
                 time.sleep(_LOOK_AGAIN_S)
+        call, self._call = self._call, None  # what it holds is not kept with the job
         try:
-            self._result = self._call(*self._args, **self._kwargs)
+            if call is not None:
+                self._result = call()
         except BaseException as error:  # noqa: BLE001 - raised where the job is awaited
             self._error = error
         self._end.come()
@@ -97,9 +95,9 @@ class _End:
 
     __slots__ = ("_asyncio_future_blocking", "_callbacks", "_is_cancelled", "_loop", "_ring", "has_come")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, ring: Ring) -> None:
         self._loop = loop
-        self._ring = doorbell(loop)
+        self._ring = ring
         self._callbacks: list[tuple[Callable[..., object], Context | None]] = []  # at most one
         self.has_come = self._is_cancelled = self._asyncio_future_blocking = False
 
@@ -161,9 +159,9 @@ class Workers:
         self._writers = _Pool(f"{name}-write", writers)
         self._readers = _Pool(f"{name}-read", readers)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._writing: set[Job[Any]] = set()  # writes of this loop that may run
-        self._most_kept = _KEPT_AT_LEAST
-        self._left: tuple[Job[Any], ...] = ()  # writes of loops before it
+        self._ring: Ring = _silent
+        self._writing: list[Job[Any]] = []  # writes of this loop, those that have ended among them
+        self._left: tuple[Job[Any], ...] = ()  # writes of loops before it that have not
 
     def write(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Job[R]:
         """Run a blocking call on a writer thread. It is on its way when this returns; await the job for its result.
@@ -171,12 +169,11 @@ class Workers:
         Raises:
             RuntimeError: The threads were shut down.
         """
-        job = self._writers.submit(Job(call, args, kwargs, self._earlier()))
-        if len(self._writing) >= self._most_kept:
-            self._writing = {other for other in self._writing if not other.has_ended()}
-            self._most_kept = 2 * len(self._writing) + _KEPT_AT_LEAST
-        self._writing.add(job)
-        return job
+        job = self._job(partial(call, *args, **kwargs))
+        if len(self._writing) > _KEPT:
+            self._writing = [other for other in self._writing if not other.has_ended()]
+        self._writing.append(job)
+        return self._writers.submit(job)
 
     async def read(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a blocking call on a reader thread and return what it returns; a cancelled waiter goes at once.
@@ -184,25 +181,29 @@ class Workers:
         Raises:
             RuntimeError: The threads were shut down.
         """
-        job = self._readers.submit(Job(call, args, kwargs, self._earlier()))
+        job = self._readers.submit(self._job(partial(call, *args, **kwargs)))
         await job.ended()
         return await job
 
-    def _earlier(self) -> tuple[Job[Any], ...]:
-        """Return the writes of loops that are over by now: what they came to is awaited before anything else."""
+    def _job(self, call: Callable[[], R]) -> Job[R]:
+        """Make a job; before its call it waits for the writes of loops that are over, whatever they come to."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
+            self._loop, self._ring = loop, doorbell(loop)
             self._left += tuple(self._writing)
-            self._writing = set()
-            self._loop = loop
+            self._writing = []
         if self._left:
             self._left = tuple(job for job in self._left if not job.has_ended())
-        return self._left
+        return Job(call, _End(loop, self._ring), self._left)
 
     def shutdown(self) -> None:
         """Let the threads end; calls that run or wait are finished, later ones are refused. Does not wait."""
         self._writers.shutdown()
         self._readers.shutdown()
+
+
+def _silent(_callback: object) -> None:
+    """Stand in the place of a doorbell while there is no loop."""
 
 
 class _Pool:

@@ -6,7 +6,7 @@ Flow: `append` -> model and JSON check -> automaton -> surface -> `SessionEvent`
 
 from collections.abc import Callable, Iterable
 from inspect import getattr_static
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from sys import intern
 from threading import get_ident
 from time import time_ns
@@ -191,20 +191,14 @@ class Session:
         """
         if get_ident() != self._thread:
             raise WrongThread(self.header.id)
-        writer = _writers.get(type.__class__) if data is None else None
-        payload: Payload | None = None
-        event_type, turn, step = "", None, None
-        if writer is not None:  # as for most of what is ever appended
-            event_type, write, place = writer
+        reader = _readers.get(type.__class__)
+        read = None
+        if reader is not None and data is None:  # as for most of what is ever appended
             try:
-                if type.event_type is event_type:  # type: ignore[union-attr] # no text has a writer
-                    payload = write(type)
+                read = reader(type)
             except RecursionError:
-                payload = None
-            if payload is not None:
-                turn, step = place(type.__dict__)
-        if payload is None:
-            event_type, payload, turn, step = _read(type, data)
+                read = None  # the strict way says what goes too deep
+        event_type, payload, turn, step = read or _read(type, data)
         turns = self._turns
         if event_type not in IN_STEP or step is None or step != turns.open_step or turn != turns.open_turn:
             turns.check(event_type, turn, step)
@@ -291,9 +285,8 @@ def _check_seed(event: SessionEvent, index: int) -> None:
         raise InvalidSeed(index, f"has seq {event.seq}")
 
 
-_writers: dict[type, tuple[str, Callable[[Any], Payload | None], Callable[[dict[str, Any]], tuple[Any, Any]]]] = {}
-"""For each class of models that was appended: its event type, what gives the wire form of an instance, and what
-takes the turn and the step from its fields."""
+_readers: dict[type, Callable[[Any], tuple[str, Payload, Any, Any] | None]] = {}
+"""For each class of models that was appended: what reads an instance as `_read` does, or cannot vouch for it."""
 
 
 def _read(model: "EventData | str", data: dict[str, Any] | None) -> tuple[str, Payload, Any, Any]:
@@ -306,15 +299,10 @@ def _read(model: "EventData | str", data: dict[str, Any] | None) -> tuple[str, P
     check_type(event_type)
     payload = read_data(model, event_type)
     if getattr_static(type(model), "event_type") is event_type and "event_type" not in type(model).model_fields:
-        declared = type(model).model_fields
-        is_in_step = all(name in declared and declared[name].is_required() for name in ("turn", "step"))
-        place = itemgetter("turn", "step") if is_in_step else _place
-        _writers[type(model)] = event_type, vocabulary().closed_wire[type(model)], place
-    return event_type, payload, *_place(model.__dict__)
-
-
-def _place(fields: dict[str, Any]) -> tuple[Any, Any]:
-    return fields.get("turn"), fields.get("step")
+        reader = vocabulary().compile_reader(type(model), event_type)
+        if reader is not None:
+            _readers[type(model)] = reader
+    return event_type, payload, model.__dict__.get("turn"), model.__dict__.get("step")
 
 
 def _read_named(event_type: str, data: object) -> tuple[str, Payload, Any, Any]:

@@ -213,8 +213,9 @@ class SessionStore:
         """
         attached = self._find(session)
         failures = await await_all(self._subscriptions, "flush", session)
-        failures = attached.failures + failures
-        attached.failures = []
+        if attached.failures:
+            failures = attached.failures + failures
+            attached.failures = []
         if failures:
             raise ExceptionGroup(f"flush of session {session.id!r} failed", failures)
 

@@ -63,7 +63,7 @@ from dsh_session.vocabulary.parts import (
     Trigger,
     Usage,
 )
-from dsh_session.vocabulary.wire import closed_wire
+from dsh_session.vocabulary.wire import closed_wire, compile_reader
 
 __all__ = [
     "CORE_MODELS",
@@ -118,6 +118,7 @@ __all__ = [
     "UserMessage",
     "check_wire",
     "closed_wire",
+    "compile_reader",
     "freeze_part",
     "model_for",
     "read_block",

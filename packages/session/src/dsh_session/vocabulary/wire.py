@@ -16,10 +16,11 @@ import msgspec
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from dsh_session.vocabulary.model import Part
+from dsh_session.vocabulary.model import EventData, Part
 
 Wire = msgspec.Struct | None
 Writer = Callable[[Any], Wire]
+Reader = Callable[[Any], tuple[str, msgspec.Struct, Any, Any] | None]
 
 _HOW_IT_IS_READ = {"strict", "union_mode"}
 _LIMITS = (("ge", ">="), ("gt", ">"), ("le", "<="), ("lt", "<"))
@@ -31,8 +32,7 @@ class _Writers(dict[type, Writer]):
     def __missing__(self, kind: type) -> Writer:
         if not issubclass(kind, Part):
             return _vouch_for_nothing  # not kept: there is no end of such classes
-        is_plain = not (has_serializers(kind) or _has_validators(kind))
-        writer = self[kind] = _compile(kind) if is_plain else _vouch_for_nothing
+        writer = self[kind] = _compile(kind) or _vouch_for_nothing
         return writer
 
 
@@ -144,19 +144,36 @@ def _add_metadata(kinds: _Kinds, metadata: Any) -> None:
 # ---------------------------------------------------------------- the function of a class
 
 
-def _compile(model: type[Part]) -> Writer:
+def compile_reader(model: type[EventData], event_type: str) -> Reader | None:
+    """Make the function that reads an instance for the log; None if there is nothing that it could vouch for.
+
+    Args:
+        model: The class.
+        event_type: The event type of its instances, the very object that they give.
+
+    Returns:
+        A function that gives an instance's event type, its wire form, and the turn and the step that it names
+        (None for what it does not); or None if it cannot vouch for the instance.
+    """
+    return _compile(model, event_type)
+
+
+def _compile(model: type[Part], event_type: str | None = None) -> Callable[[Any], Any] | None:
     """Make the function of a class. Names stand in its source as literals, so nothing in them is read as code."""
+    if has_serializers(model) or _has_validators(model):
+        return None
     source = _Source()
     try:
         for name, info in model.model_fields.items():
             alias = str.__str__(info.serialization_alias or name)
             source.add(name, alias, _kinds(info), is_optional=may_be_absent(info))
-        namespace = source.namespace | {"wire": source.struct(), "absent": msgspec.UNSET}
+        namespace = source.namespace | {"wire": source.struct(), "absent": msgspec.UNSET, "event_type": event_type}
     except ValueError:  # a key that JSON has to escape
-        return _vouch_for_nothing
-    exec(compile(source.text(), "<the writer of a model>", "exec"), namespace)  # noqa: S102 # our own text
-    writer: Writer = namespace["write"]
-    return writer
+        return None
+    text = source.text(is_event=event_type is not None)
+    exec(compile(text, "<the writer of a model>", "exec"), namespace)  # noqa: S102 # our own text
+    written: Callable[[Any], Any] = namespace["write"]
+    return written
 
 
 class _Source:
@@ -168,12 +185,15 @@ class _Source:
         self._checks: list[str] = []
         self._members: list[str] = []
         self._aliases: list[str] = []
+        self._places = {"turn": "None", "step": "None"}
 
     def add(self, name: str, alias: str, kinds: _Kinds, *, is_optional: bool) -> None:
         """Add a field: read it, check it, put it into the wire form or leave it out."""
         number = len(self._reads)
         value = f"v{number}"
         self._aliases.append(alias)
+        if name in self._places:
+            self._places[name] = value
         self._reads.append(f"{value} = fields[{name!r}]")
         check = self._check(number, kinds)
         if is_optional:
@@ -225,11 +245,16 @@ class _Source:
             last = [refuse]
         return [*lines, "else:", *_indented(last)] if lines else last
 
-    def text(self) -> str:
-        """Return the source of `write(model)`."""
+    def text(self, *, is_event: bool) -> str:
+        """Return the source of `write(model)`; that of an event tells its type and place beside the wire form."""
+        unless = " or model.event_type is not event_type" if is_event else ""
+        start = [f"if model.__pydantic_extra__{unless}: return None", "fields = model.__dict__"]
         reads = ["try:", *_indented(self._reads), "except KeyError: return None"] if self._reads else []
-        body = ["if model.__pydantic_extra__: return None", "fields = model.__dict__", *reads, *self._checks]
-        return "\n".join(["def write(model):", *_indented(body), f"    return wire({', '.join(self._members)})"])
+        body = [*start, *reads, *self._checks]
+        result = f"wire({', '.join(self._members)})"
+        if is_event:
+            result = f"event_type, {result}, {self._places['turn']}, {self._places['step']}"
+        return "\n".join(["def write(model):", *_indented(body), f"    return {result}"])
 
 
 def _constant(values: set[str]) -> str:
