@@ -51,7 +51,7 @@ UNPROMISED = {
 
 # Modules that are public beside the package itself: the guides tell users to import from them by name.
 MODULES: dict[str, tuple[str, ...]] = {
-    "dsh_session": ("dsh_session.event", "dsh_session.header"),
+    "dsh_session": ("dsh_session.bulk", "dsh_session.event", "dsh_session.header"),
     "dsh_session_persistence": (
         "dsh_session_persistence.recovery",
         "dsh_session_persistence.testing",

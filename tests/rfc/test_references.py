@@ -68,6 +68,13 @@ def test_what_can_be_imported_from_our_packages_is_found_without_importing_it(pa
     assert missing == []
 
 
+def _inherits_from_elsewhere(member: str) -> bool:
+    """Tell whether a member's class has a base whose members nobody has read."""
+    package, _, owner = member.rpartition(".")[0].rpartition(".")
+    bases = getattr(getattr(importlib.import_module(package), owner, None), "__mro__", (object,))[:-1]
+    return any(not base.__module__.startswith(PACKAGES) for base in bases)
+
+
 @pytest.mark.repository
 def test_what_cannot_be_imported_from_our_packages_is_not_found(symbols: Symbols):
     """The other half: without it, finding everything everywhere would pass."""
@@ -75,7 +82,7 @@ def test_what_cannot_be_imported_from_our_packages_is_not_found(symbols: Symbols
         assert symbols.absence(f"{package}.gone")
         for name, value in public(package):
             if isinstance(value, types.FunctionType):
-                assert symbols.absence(f"{name}_gone"), name
+                assert symbols.absence(f"{name}_gone") or _inherits_from_elsewhere(name), name
                 assert symbols.absence(f"{name}.gone"), name
 
 
