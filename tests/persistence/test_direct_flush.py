@@ -120,6 +120,18 @@ async def begun(disk):
     pytest.fail("no write began")
 
 
+async def cancelled_in_the_middle(disk, store, session):
+    """Flush, cancel the flush while it writes, and let the write come to its end."""
+    disk.gate.clear()
+    flush = asyncio.create_task(store.flush(session))
+    await begun(disk)
+    flush.cancel()
+    await asyncio.sleep(0.01)
+    disk.gate.set()
+    with pytest.raises(asyncio.CancelledError):
+        await flush
+
+
 def more(session):
     """Append the second turn."""
     played(session, turns(2)[len(session.events) :])
@@ -171,14 +183,7 @@ def test_a_cancelled_waiter_does_not_cancel_the_write(scene):
 
     async def scenario():
         more(session)
-        disk.gate.clear()
-        flush = asyncio.create_task(store.flush(session))
-        await begun(disk)
-        flush.cancel()
-        await asyncio.sleep(0.01)
-        disk.gate.set()
-        with pytest.raises(asyncio.CancelledError):
-            await flush
+        await cancelled_in_the_middle(disk, store, session)
         await store.flush(session)
         assert disk.writes == 1
         await persistence.aclose()
@@ -215,15 +220,8 @@ def test_a_write_that_fails_for_nobody_is_logged_and_made_up_for(scene, caplog):
 
     async def scenario():
         more(session)
-        disk.gate.clear()
         disk.failures.append(StorageFailure("writing", OSError("no space left")))
-        flush = asyncio.create_task(store.flush(session))
-        await begun(disk)
-        flush.cancel()
-        await asyncio.sleep(0.01)
-        disk.gate.set()
-        with pytest.raises(asyncio.CancelledError):
-            await flush
+        await cancelled_in_the_middle(disk, store, session)
         await store.flush(session)
         assert "no space left" in caplog.text
         await persistence.aclose()

@@ -118,7 +118,7 @@ class JsonlBackend:
         return None
 
     def _append(self, header: SessionHeader, events: Sequence[SessionEvent], materialized: bool) -> None:
-        try:  # not `_storage`, which takes longer than all the rest that is not the disk's
+        try:  # not `_storage`: a generator is a good part of what is not the disk's time
             if materialized:
                 self._owned(header.id).append(events)
             else:
@@ -148,7 +148,7 @@ class JsonlBackend:
             path = self._layout.locate(session_id)
             if path is not None:
                 tail, leftover = self._tails.pop(session_id, (None, b""))
-                self._logs[session_id] = LogFile.open(session_id, path, self._disk, tail, leftover)
+                self._logs[session_id] = LogFile.open(session_id, path, self._disk, tail, leftover=leftover)
 
     def _release(self, session_id: SessionId) -> None:
         log = self._logs.pop(session_id, None)

@@ -48,8 +48,8 @@ class LogFile:
         leftover: A failed batch that could not be cut away behind that end.
     """
 
-    def __init__(  # noqa: PLR0917 - each as it is
-        self, session_id: SessionId, path: str, fd: int, disk: Disk, tail: Tail | None, leftover: bytes = b""
+    def __init__(
+        self, session_id: SessionId, path: str, fd: int, disk: Disk, tail: Tail | None, *, leftover: bytes = b""
     ) -> None:
         self.path = path
         self.tail = tail
@@ -63,7 +63,7 @@ class LogFile:
 
     @classmethod
     def open(
-        cls, session_id: SessionId, path: str, disk: Disk, tail: Tail | None = None, leftover: bytes = b""
+        cls, session_id: SessionId, path: str, disk: Disk, tail: Tail | None = None, *, leftover: bytes = b""
     ) -> Self:
         """Open and lock the file of a stored session.
 
@@ -71,7 +71,7 @@ class LogFile:
             ConcurrentWriter: Somebody else holds the lock, or the file vanished.
             OSError: The file cannot be opened or locked.
         """
-        return cls(session_id, path, _open_locked(session_id, path, disk), disk, tail, leftover)
+        return cls(session_id, path, _open_locked(session_id, path, disk), disk, tail, leftover=leftover)
 
     def close(self) -> None:
         """Give up the descriptor, and the lock with it."""

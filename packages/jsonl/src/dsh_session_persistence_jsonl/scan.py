@@ -174,7 +174,6 @@ def is_event(line: bytes) -> bool:
 
 def _pieces(fd: int) -> Iterator[tuple[bytes, bytes]]:
     """Yield whole lines, and the fragment behind them, a piece of the file at a time."""
-    fragment = b""
     parts: list[bytes] = []
     while piece := os.read(fd, _PIECE_BYTES):
         end = piece.rfind(b"\n") + 1

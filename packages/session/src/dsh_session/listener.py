@@ -67,8 +67,7 @@ async def await_all(subscriptions: tuple[Subscription, ...], method: str, sessio
     failures: list[Exception] = []
     for subscription in subscriptions:
         try:
-            function = getattr(subscription.listener, method, None)
-            waiting: Awaitable[None] | None = None if function is None else function(session)
+            waiting: Awaitable[None] | None = call(subscription.listener, method, session)
             if waiting is not None:
                 await waiting
         except Exception as error:  # noqa: BLE001 # raised in a group by the caller

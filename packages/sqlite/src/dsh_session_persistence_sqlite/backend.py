@@ -120,7 +120,7 @@ class SqliteBackend:
 
     def _append(self, header: SessionHeader, events: Sequence[SessionEvent], materialized: bool) -> None:
         _check_id(header.id)
-        try:  # not `_storage`, which takes longer than all the rest that is not SQLite's
+        try:  # not `_storage`: a generator is a good part of what is not SQLite's time
             if materialized:
                 self._extend(header.id, events)
             else:
